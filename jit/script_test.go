@@ -138,3 +138,17 @@ func TestScriptWithoutInputs(t *testing.T) {
 		t.Errorf("Script without inputs: %v", err)
 	}
 }
+
+// A size of the input that only a stride hides is none that the program takes others of.
+func TestScriptSizesHiddenByAStride(t *testing.T) {
+	m := nn.NewSequential(nn.NewConv1d(2, 3, 3, nn.Conv1dOptions{Stride: nn.Size{3}}), nn.NewFlatten(),
+		nn.NewLinear(15, 4))
+	x := torch.Rand([]int{2, 2, 15})
+	p := must(jit.Script(m, x))
+	for _, batch := range []int{2, 5} {
+		x := torch.Rand([]int{batch, 2, 15})
+		if y, err := p.Forward(x); err != nil || !torch.AllClose(y, m.Forward(x)) {
+			t.Error(y, err)
+		}
+	}
+}

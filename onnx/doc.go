@@ -14,11 +14,13 @@
 //
 // # What is read
 //
-// The default domain from version 7 to the newest, ai.onnx.ml where it computes with numbers, the operators of
+// The default domain from version 7 to the newest, ai.onnx.ml where it computes with numbers
+// and labels, the operators of
 // com.microsoft that PyTorch, Olive and ONNX Runtime's optimizer write, functions of the model's own, If, Loop, Scan,
 // sequences, optionals, quantized operators, symbolic dimensions, and weights in other files below the model's folder.
 // ImageDecoder reads the formats that a program links, as package image does (import _ "image/png").
-// Not read are elements that are strings, maps, training information and sparse inputs.
+// Tensors of strings are graph.Strings, which [Model.RunValues] takes and gives. Not read are sequences of strings,
+// maps as inputs, training information and sparse inputs.
 //
 // Where the text of the standard leaves open what an operator does, results are ONNX Runtime's. Integers of two and
 // four bits are held in int8 and uint8, and float4e2m1 in float32.

@@ -1,7 +1,9 @@
 package onnx_test
 
 import (
+	"context"
 	"math"
+	"path/filepath"
 	"testing"
 
 	"github.com/gotorch-dev/torch"
@@ -78,6 +80,28 @@ func TestExportByDefinition(t *testing.T) {
 				x.SliceScatter(y.T(), tensor.SliceScatterOptions{Dim: 1, Start: tensor.Some(0), End: tensor.Some(3),
 					Step: tensor.Some(2)})}
 		}, []*tensor.Tensor{rand(3, 4), rand(2, 3)}},
+		{"running logarithms of sums", func(x *tensor.Tensor) []*tensor.Tensor {
+			return []*tensor.Tensor{x.LogCumSumExp(1), x.LogCumSumExp(-2)}
+		}, []*tensor.Tensor{rand(3, 4)}},
+		{"masked scatter", func(x, y *tensor.Tensor) *tensor.Tensor {
+			return x.MaskedScatter(x.GtScalar(0), y)
+		}, []*tensor.Tensor{rand(3, 4), rand(4, 5)}},
+		{"masked scatter of a row", func(x, y *tensor.Tensor) *tensor.Tensor {
+			return x.MaskedScatter(x.Select(0, 0).GtScalar(0), y)
+		}, []*tensor.Tensor{rand(3, 4), rand(4, 5)}},
+		{"counts", func(x, w *tensor.Tensor) []*tensor.Tensor {
+			return []*tensor.Tensor{x.Bincount(), x.Bincount(tensor.BincountOptions{Minlength: 9}),
+				x.Bincount(tensor.BincountOptions{Weights: w})}
+		}, []*tensor.Tensor{torch.TensorOf[int64](3, 1, 1, 5), rand(4)}},
+		{"histograms", func(x *tensor.Tensor) []*tensor.Tensor {
+			return []*tensor.Tensor{x.Histc(tensor.HistcOptions{Bins: tensor.Some(5)}),
+				x.Histc(tensor.HistcOptions{Bins: tensor.Some(4), Min: -1.0, Max: 2.0})}
+		}, []*tensor.Tensor{rand(3, 9)}},
+		{"distinct elements", func(x *tensor.Tensor) []*tensor.Tensor {
+			a, at, n := x.Unique(tensor.UniqueOptions{ReturnInverse: true, ReturnCounts: true})
+			b, row, m := x.UniqueDim(1, tensor.UniqueDimOptions{ReturnInverse: true, ReturnCounts: true})
+			return []*tensor.Tensor{a, at, n, b, row, m}
+		}, []*tensor.Tensor{torch.TensorOf[int32](3, 1, 3, 2, 0, 2).View([]int{2, 3})}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var inputs []any
@@ -90,5 +114,34 @@ func TestExportByDefinition(t *testing.T) {
 			}
 			roundTrip(t, "form_"+c.name, c.f, c.inputs, onnx.ExportOptions{}, p.Results)
 		})
+	}
+}
+
+// Random numbers are written as ONNX's operators: their sizes, dtypes and limits are kept, not the numbers.
+func TestExportRandomNumbers(t *testing.T) {
+	f := func(x *tensor.Tensor) []*tensor.Tensor {
+		return []*tensor.Tensor{x.Bernoulli(), torch.Randint(5, []int{40}), torch.RandintLow(7, 9, []int{2, 30}),
+			torch.Multinomial(x, 1), torch.Normal(100, 0.5, []int{50})}
+	}
+	p := filepath.Join(t.TempDir(), "m.onnx")
+	x := torch.Rand([]int{3, 4})
+	if err := onnx.Export(p, f, []*tensor.Tensor{x}); err != nil {
+		t.Fatal(err)
+	}
+	m, err := onnx.Open(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := m.Run(context.Background(), map[string]*tensor.Tensor{m.Inputs()[0].Name: x})
+	if err != nil {
+		t.Fatal(err)
+	}
+	limits := [][2]float64{{0, 1}, {0, 4}, {7, 8}, {0, 3}, {90, 110}}
+	for i, want := range f(x) {
+		y := out[m.Outputs()[i].Name]
+		if y.DType() != want.DType() || !tensor.SameShape(y.Shape(), want.Shape()) || y.Min().Num().F < limits[i][0] ||
+			y.Max().Num().F > limits[i][1] || i > 0 && i != 3 && y.Min().Num().F == y.Max().Num().F {
+			t.Errorf("output %d: %s, want one like %s", i, y, want)
+		}
 	}
 }

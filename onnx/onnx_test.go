@@ -158,7 +158,7 @@ func TestRefusals(t *testing.T) {
 			"input 1 is missing"},
 		{"weight", func(m *onnxpb.Model) { m.Graph.Initializers[0].Dims[0] = 5 }, onnxpb.ErrFormat, `initializer "w"`},
 		{"strings", func(m *onnxpb.Model) { m.Graph.Inputs[0].Type.DataType = onnxpb.String }, onnx.ErrUnsupported,
-			`input "x"`},
+			"elements of type string"},
 		{"cycle", func(m *onnxpb.Model) { m.Graph.Nodes[0].Inputs[0] = "s" }, onnxpb.ErrFormat, `"the MatMul"`},
 		{"attribute", func(m *onnxpb.Model) {
 			m.Graph.Nodes[2] = node("Elu", "s", "y", &onnxpb.Attr{Name: "alpha", Type: onnxpb.AttrInt, I: 1})

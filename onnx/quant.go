@@ -143,7 +143,7 @@ func quantizedTo(x, scale, zero *T, axis, block int, low, high float64) *T {
 	if zero != nil {
 		y = y.Add(along(zero.ToDType(work), x, axis, block))
 	}
-	return y.ClampScalar(tensor.ClampScalarOptions{Min: low, Max: high})
+	return y.ClampScalar(tensor.ClampScalarOptions{Min: low, Max: high}).MaskedFillScalar(y.IsNaN(), low)
 }
 
 // dynamic quantizes to uint8 by the range of the elements, which always holds 0.

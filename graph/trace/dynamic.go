@@ -85,11 +85,15 @@ func (s *session) batch(base *take) []size {
 	return []size{z}
 }
 
-// probe finds the sizes that the program takes others of.
+// probe finds the sizes that the program takes others of: one more, and one that is so much larger that the step of a
+// convolution or pool does not hide it.
 func (s *session) probe(base *take) []size {
 	var out []size
 	works := func(z size) bool {
-		return attempt(func() { s.record(s.resized([]size{z}, []int{z.n + 1}), true) }) == nil
+		return attempt(func() {
+			s.record(s.resized([]size{z}, []int{z.n + 1}), true)
+			s.record(s.resized([]size{z}, []int{2*z.n + 3}), true)
+		}) == nil
 	}
 	failed := map[int][]axis{}
 	var order []int

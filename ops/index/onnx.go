@@ -88,6 +88,13 @@ func init() {
 		at := c.Transpose(c.Node("NonZero", nil, m).Typed(tensor.Int64), 1, 0)
 		return c.Node("GatherND", nil, x, at).Typed(x.DType).Shaped(-1)
 	}), "aten::masked_select")
+	one(func(c *ox.Call) *ox.Value { // self, mask, source
+		x := c.Expand(c.T(0), c.ShapeOf(c.T(1))).Typed(c.T(0).DType)
+		m := c.Expand(c.Cast(c.T(1), tensor.Bool), c.ShapeOf(x)).Typed(tensor.Bool)
+		at := c.Transpose(c.Node("NonZero", nil, m).Typed(tensor.Int64).Shaped(len(c.OutShape(0)), -1), 1, 0)
+		from := c.Slice(c.Reshape(c.T(2), -1).Typed(x.DType), 0, 0, c.SizeOf(at.Shaped(-1, len(c.OutShape(0))), 0), 1)
+		return c.Node("ScatterND", nil, x, at, from).Typed(x.DType)
+	}, "aten::masked_scatter")
 }
 
 func init() {

@@ -98,17 +98,17 @@ func Quantize[T Int](dst []T, src []float32, scale float32, zero int) {
 	}
 }
 
-// QuantizeDiv is Quantize by ONNX's rule: numbers are divided by the scale, and those that no integer holds become the
-// limits.
+// QuantizeDiv is Quantize by ONNX's rule: numbers are divided by the scale, those beyond the limits become the
+// limits, and NaN becomes the lower one, as in ONNX Runtime.
 func QuantizeDiv[T int8 | uint8](dst []T, src []float32, scale float32, zero int) {
 	low, high := Limits[T]()
 	lo, hi, z := float32(low), float32(high), float32(zero)
 	parts(len(dst), func(i, j int) {
 		switch d := any(dst[i:j]).(type) {
 		case []uint8:
-			vec.QuantizeDivU8(d, src[i:j], scale, z, lo, hi, lo, hi)
+			vec.QuantizeDivU8(d, src[i:j], scale, z, lo, hi)
 		case []int8:
-			vec.QuantizeDivI8(d, src[i:j], scale, z, lo, hi, lo, hi)
+			vec.QuantizeDivI8(d, src[i:j], scale, z, lo, hi)
 		}
 	})
 }

@@ -15160,31 +15160,31 @@ func quantizeU8AVX512(dst *uint8, a *float32, inv float32, zero float32, lo floa
 //go:noescape
 func quantizeU8AVX2(dst *uint8, a *float32, inv float32, zero float32, lo float32, hi float32, under float32, over float32, n int)
 
-// QuantizeDivU8 sets dst[i] = a[i]/inv + zero and rounds to even within lo..hi.
-func QuantizeDivU8(dst []uint8, a []float32, inv, zero, lo, hi, under, over float32) {
+// QuantizeDivU8 sets dst[i] = a[i]/scale + zero and rounds to even within lo..hi; NaN becomes lo.
+func QuantizeDivU8(dst []uint8, a []float32, scale, zero, lo, hi float32) {
 	a = a[:len(dst)]
 	n := len(dst)
 	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
 			if wide {
-				quantizeDivU8AVX512(&dst[i], &a[i], inv, zero, lo, hi, under, over, cnt)
+				quantizeDivU8AVX512(&dst[i], &a[i], scale, zero, lo, hi, cnt)
 			} else {
-				quantizeDivU8AVX2(&dst[i], &a[i], inv, zero, lo, hi, under, over, cnt)
+				quantizeDivU8AVX2(&dst[i], &a[i], scale, zero, lo, hi, cnt)
 			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	quantizeDivU8Generic(dst, a, inv, zero, lo, hi, under, over)
+	quantizeDivU8Generic(dst, a, scale, zero, lo, hi)
 }
 
 //go:noescape
-func quantizeDivU8AVX512(dst *uint8, a *float32, inv float32, zero float32, lo float32, hi float32, under float32, over float32, n int)
+func quantizeDivU8AVX512(dst *uint8, a *float32, scale float32, zero float32, lo float32, hi float32, n int)
 
 //go:noescape
-func quantizeDivU8AVX2(dst *uint8, a *float32, inv float32, zero float32, lo float32, hi float32, under float32, over float32, n int)
+func quantizeDivU8AVX2(dst *uint8, a *float32, scale float32, zero float32, lo float32, hi float32, n int)
 
 // DequantizeU8 sets dst[i] = (a[i] - za)*sa.
 func DequantizeU8(dst []float32, a []uint8, za, sa float32) {
@@ -15319,31 +15319,31 @@ func quantizeI8AVX512(dst *int8, a *float32, inv float32, zero float32, lo float
 //go:noescape
 func quantizeI8AVX2(dst *int8, a *float32, inv float32, zero float32, lo float32, hi float32, under float32, over float32, n int)
 
-// QuantizeDivI8 sets dst[i] = a[i]/inv + zero and rounds to even within lo..hi.
-func QuantizeDivI8(dst []int8, a []float32, inv, zero, lo, hi, under, over float32) {
+// QuantizeDivI8 sets dst[i] = a[i]/scale + zero and rounds to even within lo..hi; NaN becomes lo.
+func QuantizeDivI8(dst []int8, a []float32, scale, zero, lo, hi float32) {
 	a = a[:len(dst)]
 	n := len(dst)
 	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
 			if wide {
-				quantizeDivI8AVX512(&dst[i], &a[i], inv, zero, lo, hi, under, over, cnt)
+				quantizeDivI8AVX512(&dst[i], &a[i], scale, zero, lo, hi, cnt)
 			} else {
-				quantizeDivI8AVX2(&dst[i], &a[i], inv, zero, lo, hi, under, over, cnt)
+				quantizeDivI8AVX2(&dst[i], &a[i], scale, zero, lo, hi, cnt)
 			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	quantizeDivI8Generic(dst, a, inv, zero, lo, hi, under, over)
+	quantizeDivI8Generic(dst, a, scale, zero, lo, hi)
 }
 
 //go:noescape
-func quantizeDivI8AVX512(dst *int8, a *float32, inv float32, zero float32, lo float32, hi float32, under float32, over float32, n int)
+func quantizeDivI8AVX512(dst *int8, a *float32, scale float32, zero float32, lo float32, hi float32, n int)
 
 //go:noescape
-func quantizeDivI8AVX2(dst *int8, a *float32, inv float32, zero float32, lo float32, hi float32, under float32, over float32, n int)
+func quantizeDivI8AVX2(dst *int8, a *float32, scale float32, zero float32, lo float32, hi float32, n int)
 
 // DequantizeI8 sets dst[i] = (a[i] - za)*sa.
 func DequantizeI8(dst []float32, a []int8, za, sa float32) {

@@ -9943,23 +9943,23 @@ func QuantizeU8(dst []uint8, a []float32, inv, zero, lo, hi, under, over float32
 //go:noescape
 func quantizeU8NEON(dst *uint8, a *float32, inv float32, zero float32, lo float32, hi float32, under float32, over float32, n int)
 
-// QuantizeDivU8 sets dst[i] = a[i]/inv + zero and rounds to even within lo..hi.
-func QuantizeDivU8(dst []uint8, a []float32, inv, zero, lo, hi, under, over float32) {
+// QuantizeDivU8 sets dst[i] = a[i]/scale + zero and rounds to even within lo..hi; NaN becomes lo.
+func QuantizeDivU8(dst []uint8, a []float32, scale, zero, lo, hi float32) {
 	a = a[:len(dst)]
 	if !cpu.HasNEON {
-		quantizeDivU8Generic(dst, a, inv, zero, lo, hi, under, over)
+		quantizeDivU8Generic(dst, a, scale, zero, lo, hi)
 		return
 	}
 	for n, i := len(dst), 0; i < n; {
 		cnt := min(n-i, chunk)
-		quantizeDivU8NEON(&dst[i], &a[i], inv, zero, lo, hi, under, over, cnt)
+		quantizeDivU8NEON(&dst[i], &a[i], scale, zero, lo, hi, cnt)
 		i += cnt
 		yield(i, n)
 	}
 }
 
 //go:noescape
-func quantizeDivU8NEON(dst *uint8, a *float32, inv float32, zero float32, lo float32, hi float32, under float32, over float32, n int)
+func quantizeDivU8NEON(dst *uint8, a *float32, scale float32, zero float32, lo float32, hi float32, n int)
 
 // DequantizeU8 sets dst[i] = (a[i] - za)*sa.
 func DequantizeU8(dst []float32, a []uint8, za, sa float32) {
@@ -10053,23 +10053,23 @@ func QuantizeI8(dst []int8, a []float32, inv, zero, lo, hi, under, over float32)
 //go:noescape
 func quantizeI8NEON(dst *int8, a *float32, inv float32, zero float32, lo float32, hi float32, under float32, over float32, n int)
 
-// QuantizeDivI8 sets dst[i] = a[i]/inv + zero and rounds to even within lo..hi.
-func QuantizeDivI8(dst []int8, a []float32, inv, zero, lo, hi, under, over float32) {
+// QuantizeDivI8 sets dst[i] = a[i]/scale + zero and rounds to even within lo..hi; NaN becomes lo.
+func QuantizeDivI8(dst []int8, a []float32, scale, zero, lo, hi float32) {
 	a = a[:len(dst)]
 	if !cpu.HasNEON {
-		quantizeDivI8Generic(dst, a, inv, zero, lo, hi, under, over)
+		quantizeDivI8Generic(dst, a, scale, zero, lo, hi)
 		return
 	}
 	for n, i := len(dst), 0; i < n; {
 		cnt := min(n-i, chunk)
-		quantizeDivI8NEON(&dst[i], &a[i], inv, zero, lo, hi, under, over, cnt)
+		quantizeDivI8NEON(&dst[i], &a[i], scale, zero, lo, hi, cnt)
 		i += cnt
 		yield(i, n)
 	}
 }
 
 //go:noescape
-func quantizeDivI8NEON(dst *int8, a *float32, inv float32, zero float32, lo float32, hi float32, under float32, over float32, n int)
+func quantizeDivI8NEON(dst *int8, a *float32, scale float32, zero float32, lo float32, hi float32, n int)
 
 // DequantizeI8 sets dst[i] = (a[i] - za)*sa.
 func DequantizeI8(dst []float32, a []int8, za, sa float32) {

@@ -16709,21 +16709,17 @@ func quantizeU8Generic(dst []uint8, a []float32, inv, zero, lo, hi, under, over 
 }
 
 // quantizeDivU8Generic is the plain Go version of QuantizeDivU8.
-func quantizeDivU8Generic(dst []uint8, a []float32, inv, zero, lo, hi, under, over float32) {
+func quantizeDivU8Generic(dst []uint8, a []float32, scale, zero, lo, hi float32) {
 	a = a[:len(dst)]
 	for i := range dst {
 		v0 := a[i]
-		v1 := v0 / inv
+		v1 := v0 / scale
 		v2 := float32(math.RoundToEven(float64(v1)))
 		v3 := v2 + zero
 		v4 := sel32(v3 > lo, v3, lo)
 		v5 := sel32(v4 < hi, v4, hi)
-		v6 := v1 < 0x1.fffffep+30
-		v7 := sel32(v6, v5, over)
-		v8 := v1 < -0x1p+31
-		v9 := sel32(v8, under, v7)
-		v10 := truncI32(v9)
-		dst[i] = uint8(v10)
+		v6 := truncI32(v5)
+		dst[i] = uint8(v6)
 	}
 }
 
@@ -16837,21 +16833,17 @@ func quantizeI8Generic(dst []int8, a []float32, inv, zero, lo, hi, under, over f
 }
 
 // quantizeDivI8Generic is the plain Go version of QuantizeDivI8.
-func quantizeDivI8Generic(dst []int8, a []float32, inv, zero, lo, hi, under, over float32) {
+func quantizeDivI8Generic(dst []int8, a []float32, scale, zero, lo, hi float32) {
 	a = a[:len(dst)]
 	for i := range dst {
 		v0 := a[i]
-		v1 := v0 / inv
+		v1 := v0 / scale
 		v2 := float32(math.RoundToEven(float64(v1)))
 		v3 := v2 + zero
 		v4 := sel32(v3 > lo, v3, lo)
 		v5 := sel32(v4 < hi, v4, hi)
-		v6 := v1 < 0x1.fffffep+30
-		v7 := sel32(v6, v5, over)
-		v8 := v1 < -0x1p+31
-		v9 := sel32(v8, under, v7)
-		v10 := truncI32(v9)
-		dst[i] = int8(v10)
+		v6 := truncI32(v5)
+		dst[i] = int8(v6)
 	}
 }
 

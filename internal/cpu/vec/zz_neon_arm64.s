@@ -47096,106 +47096,112 @@ l4:
 done:
 	RET
 
-// quantizeDivU8NEON: 4 lanes x 2. R0=dst uint8, R1=a float32, inv scalar, zero scalar, lo scalar, hi scalar, under scalar, over scalar; R9=elements left.
-// Constants: V0-V7.
-TEXT ·quantizeDivU8NEON(SB), NOSPLIT, $0-48
+// quantizeDivU8NEON: 4 lanes x 4. R0=dst uint8, R1=a float32, scale scalar, zero scalar, lo scalar, hi scalar; R9=elements left.
+// Constants: V0-V3.
+TEXT ·quantizeDivU8NEON(SB), NOSPLIT, $0-40
 	MOVD dst+0(FP), R0
 	MOVD a+8(FP), R1
-	MOVD n+40(FP), R9
+	MOVD n+32(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVS inv+16(FP), F0
+	FMOVS scale+16(FP), F0
 	VDUP V0.S[0], V0.S4
 	FMOVS zero+20(FP), F1
 	VDUP V1.S[0], V1.S4
 	FMOVS lo+24(FP), F2
 	VDUP V2.S[0], V2.S4
 	FMOVS hi+28(FP), F3
-	VDUP V3.S[0], V3.S4
-	FMOVS over+36(FP), F4
-	VDUP V4.S[0], V4.S4
-	FMOVS under+32(FP), F5
-	VDUP V5.S[0], V5.S4; FMOVQ 15360(R11), F6; FMOVQ 15376(R11), F7; CMP $8, R9; BLT single
+	VDUP V3.S[0], V3.S4; CMP $16, R9; BLT single
 loop:
-	FMOVQ (R1), F8
-	WORD $0x6e20fd08 // fdiv v8.4s, v8.4s, v0.4s
-	WORD $0x4e218909 // frintn v9.4s, v8.4s
-	WORD $0x4e21d529 // fadd v9.4s, v9.4s, v1.4s
-	WORD $0x6ea2e52a // fcmgt v10.4s, v9.4s, v2.4s
-	VBSL V2.B16, V9.B16, V10.B16
-	WORD $0x6eaae469 // fcmgt v9.4s, v3.4s, v10.4s
-	VBSL V3.B16, V10.B16, V9.B16
-	WORD $0x6ea8e4ca // fcmgt v10.4s, v6.4s, v8.4s
-	VBSL V4.B16, V9.B16, V10.B16
-	WORD $0x6ea8e4e8 // fcmgt v8.4s, v7.4s, v8.4s
-	VBSL V10.B16, V5.B16, V8.B16; FMOVQ 15152(R11), F9
-	WORD $0x6ea8e529 // fcmgt v9.4s, v9.4s, v8.4s
-	WORD $0x4ea1b90a // fcvtzs v10.4s, v8.4s
-	FMOVQ 112(R11), F11; VBSL V11.B16, V10.B16, V9.B16
-	WORD $0x0e612928 // xtn v8.4h, v9.4s
-	WORD $0x0e212908 // xtn v8.8b, v8.8h
-	FMOVS F8, (R0); FMOVQ 16(R1), F8
-	WORD $0x6e20fd08 // fdiv v8.4s, v8.4s, v0.4s
-	WORD $0x4e218909 // frintn v9.4s, v8.4s
-	WORD $0x4e21d529 // fadd v9.4s, v9.4s, v1.4s
-	WORD $0x6ea2e52a // fcmgt v10.4s, v9.4s, v2.4s
-	VBSL V2.B16, V9.B16, V10.B16
-	WORD $0x6eaae469 // fcmgt v9.4s, v3.4s, v10.4s
-	VBSL V3.B16, V10.B16, V9.B16
-	WORD $0x6ea8e4ca // fcmgt v10.4s, v6.4s, v8.4s
-	VBSL V4.B16, V9.B16, V10.B16
-	WORD $0x6ea8e4e8 // fcmgt v8.4s, v7.4s, v8.4s
-	VBSL V10.B16, V5.B16, V8.B16; FMOVQ 15152(R11), F9
-	WORD $0x6ea8e529 // fcmgt v9.4s, v9.4s, v8.4s
-	WORD $0x4ea1b90a // fcvtzs v10.4s, v8.4s
-	FMOVQ 112(R11), F11; VBSL V11.B16, V10.B16, V9.B16
-	WORD $0x0e612928 // xtn v8.4h, v9.4s
-	WORD $0x0e212908 // xtn v8.8b, v8.8h
-	FMOVS F8, 4(R0); ADD $8, R0; ADD $32, R1; SUB $8, R9; CMP $8, R9; BGE loop
+	FMOVQ (R1), F4
+	WORD $0x6e20fc84 // fdiv v4.4s, v4.4s, v0.4s
+	WORD $0x4e218884 // frintn v4.4s, v4.4s
+	WORD $0x4e21d484 // fadd v4.4s, v4.4s, v1.4s
+	WORD $0x6ea2e485 // fcmgt v5.4s, v4.4s, v2.4s
+	VBSL V2.B16, V4.B16, V5.B16
+	WORD $0x6ea5e464 // fcmgt v4.4s, v3.4s, v5.4s
+	VBSL V3.B16, V5.B16, V4.B16; FMOVQ 15152(R11), F5
+	WORD $0x6ea4e4a5 // fcmgt v5.4s, v5.4s, v4.4s
+	WORD $0x4ea1b886 // fcvtzs v6.4s, v4.4s
+	FMOVQ 112(R11), F7; VBSL V7.B16, V6.B16, V5.B16
+	WORD $0x0e6128a4 // xtn v4.4h, v5.4s
+	WORD $0x0e212884 // xtn v4.8b, v4.8h
+	FMOVS F4, (R0); FMOVQ 16(R1), F4
+	WORD $0x6e20fc84 // fdiv v4.4s, v4.4s, v0.4s
+	WORD $0x4e218884 // frintn v4.4s, v4.4s
+	WORD $0x4e21d484 // fadd v4.4s, v4.4s, v1.4s
+	WORD $0x6ea2e485 // fcmgt v5.4s, v4.4s, v2.4s
+	VBSL V2.B16, V4.B16, V5.B16
+	WORD $0x6ea5e464 // fcmgt v4.4s, v3.4s, v5.4s
+	VBSL V3.B16, V5.B16, V4.B16; FMOVQ 15152(R11), F5
+	WORD $0x6ea4e4a5 // fcmgt v5.4s, v5.4s, v4.4s
+	WORD $0x4ea1b886 // fcvtzs v6.4s, v4.4s
+	FMOVQ 112(R11), F7; VBSL V7.B16, V6.B16, V5.B16
+	WORD $0x0e6128a4 // xtn v4.4h, v5.4s
+	WORD $0x0e212884 // xtn v4.8b, v4.8h
+	FMOVS F4, 4(R0); FMOVQ 32(R1), F4
+	WORD $0x6e20fc84 // fdiv v4.4s, v4.4s, v0.4s
+	WORD $0x4e218884 // frintn v4.4s, v4.4s
+	WORD $0x4e21d484 // fadd v4.4s, v4.4s, v1.4s
+	WORD $0x6ea2e485 // fcmgt v5.4s, v4.4s, v2.4s
+	VBSL V2.B16, V4.B16, V5.B16
+	WORD $0x6ea5e464 // fcmgt v4.4s, v3.4s, v5.4s
+	VBSL V3.B16, V5.B16, V4.B16; FMOVQ 15152(R11), F5
+	WORD $0x6ea4e4a5 // fcmgt v5.4s, v5.4s, v4.4s
+	WORD $0x4ea1b886 // fcvtzs v6.4s, v4.4s
+	FMOVQ 112(R11), F7; VBSL V7.B16, V6.B16, V5.B16
+	WORD $0x0e6128a4 // xtn v4.4h, v5.4s
+	WORD $0x0e212884 // xtn v4.8b, v4.8h
+	FMOVS F4, 8(R0); FMOVQ 48(R1), F4
+	WORD $0x6e20fc84 // fdiv v4.4s, v4.4s, v0.4s
+	WORD $0x4e218884 // frintn v4.4s, v4.4s
+	WORD $0x4e21d484 // fadd v4.4s, v4.4s, v1.4s
+	WORD $0x6ea2e485 // fcmgt v5.4s, v4.4s, v2.4s
+	VBSL V2.B16, V4.B16, V5.B16
+	WORD $0x6ea5e464 // fcmgt v4.4s, v3.4s, v5.4s
+	VBSL V3.B16, V5.B16, V4.B16; FMOVQ 15152(R11), F5
+	WORD $0x6ea4e4a5 // fcmgt v5.4s, v5.4s, v4.4s
+	WORD $0x4ea1b886 // fcvtzs v6.4s, v4.4s
+	FMOVQ 112(R11), F7; VBSL V7.B16, V6.B16, V5.B16
+	WORD $0x0e6128a4 // xtn v4.4h, v5.4s
+	WORD $0x0e212884 // xtn v4.8b, v4.8h
+	FMOVS F4, 12(R0); ADD $16, R0; ADD $64, R1; SUB $16, R9; CMP $16, R9; BGE loop
 single:
 	CMP $4, R9; BLT tail
 one:
-	FMOVQ (R1), F8
-	WORD $0x6e20fd08 // fdiv v8.4s, v8.4s, v0.4s
-	WORD $0x4e218909 // frintn v9.4s, v8.4s
-	WORD $0x4e21d529 // fadd v9.4s, v9.4s, v1.4s
-	WORD $0x6ea2e52a // fcmgt v10.4s, v9.4s, v2.4s
-	VBSL V2.B16, V9.B16, V10.B16
-	WORD $0x6eaae469 // fcmgt v9.4s, v3.4s, v10.4s
-	VBSL V3.B16, V10.B16, V9.B16
-	WORD $0x6ea8e4ca // fcmgt v10.4s, v6.4s, v8.4s
-	VBSL V4.B16, V9.B16, V10.B16
-	WORD $0x6ea8e4e8 // fcmgt v8.4s, v7.4s, v8.4s
-	VBSL V10.B16, V5.B16, V8.B16; FMOVQ 15152(R11), F9
-	WORD $0x6ea8e529 // fcmgt v9.4s, v9.4s, v8.4s
-	WORD $0x4ea1b90a // fcvtzs v10.4s, v8.4s
-	FMOVQ 112(R11), F11; VBSL V11.B16, V10.B16, V9.B16
-	WORD $0x0e612928 // xtn v8.4h, v9.4s
-	WORD $0x0e212908 // xtn v8.8b, v8.8h
-	FMOVS F8, (R0); ADD $4, R0; ADD $16, R1; SUB $4, R9; CMP $4, R9; BGE one
+	FMOVQ (R1), F4
+	WORD $0x6e20fc84 // fdiv v4.4s, v4.4s, v0.4s
+	WORD $0x4e218884 // frintn v4.4s, v4.4s
+	WORD $0x4e21d484 // fadd v4.4s, v4.4s, v1.4s
+	WORD $0x6ea2e485 // fcmgt v5.4s, v4.4s, v2.4s
+	VBSL V2.B16, V4.B16, V5.B16
+	WORD $0x6ea5e464 // fcmgt v4.4s, v3.4s, v5.4s
+	VBSL V3.B16, V5.B16, V4.B16; FMOVQ 15152(R11), F5
+	WORD $0x6ea4e4a5 // fcmgt v5.4s, v5.4s, v4.4s
+	WORD $0x4ea1b886 // fcvtzs v6.4s, v4.4s
+	FMOVQ 112(R11), F7; VBSL V7.B16, V6.B16, V5.B16
+	WORD $0x0e6128a4 // xtn v4.4h, v5.4s
+	WORD $0x0e212884 // xtn v4.8b, v4.8h
+	FMOVS F4, (R0); ADD $4, R0; ADD $16, R1; SUB $4, R9; CMP $4, R9; BGE one
 tail:
-	CBZ R9, done; TBZ $1, R9, l1; FMOVD (R1), F8; TBZ $0, R9, l2; ADD $8, R1, R10; VLD1 (R10), V8.S[2]; JMP l2
+	CBZ R9, done; TBZ $1, R9, l1; FMOVD (R1), F4; TBZ $0, R9, l2; ADD $8, R1, R10; VLD1 (R10), V4.S[2]; JMP l2
 l1:
-	FMOVS (R1), F8
+	FMOVS (R1), F4
 l2:
-	WORD $0x6e20fd08 // fdiv v8.4s, v8.4s, v0.4s
-	WORD $0x4e218909 // frintn v9.4s, v8.4s
-	WORD $0x4e21d529 // fadd v9.4s, v9.4s, v1.4s
-	WORD $0x6ea2e52a // fcmgt v10.4s, v9.4s, v2.4s
-	VBSL V2.B16, V9.B16, V10.B16
-	WORD $0x6eaae469 // fcmgt v9.4s, v3.4s, v10.4s
-	VBSL V3.B16, V10.B16, V9.B16
-	WORD $0x6ea8e4ca // fcmgt v10.4s, v6.4s, v8.4s
-	VBSL V4.B16, V9.B16, V10.B16
-	WORD $0x6ea8e4e8 // fcmgt v8.4s, v7.4s, v8.4s
-	VBSL V10.B16, V5.B16, V8.B16; FMOVQ 15152(R11), F9
-	WORD $0x6ea8e529 // fcmgt v9.4s, v9.4s, v8.4s
-	WORD $0x4ea1b90a // fcvtzs v10.4s, v8.4s
-	FMOVQ 112(R11), F11; VBSL V11.B16, V10.B16, V9.B16
-	WORD $0x0e612928 // xtn v8.4h, v9.4s
-	WORD $0x0e212908 // xtn v8.8b, v8.8h
-	TBZ $1, R9, l3; VST1 V8.H[0], (R0); TBZ $0, R9, l4; ADD $2, R0, R10; VST1 V8.B[2], (R10); JMP l4
+	WORD $0x6e20fc84 // fdiv v4.4s, v4.4s, v0.4s
+	WORD $0x4e218884 // frintn v4.4s, v4.4s
+	WORD $0x4e21d484 // fadd v4.4s, v4.4s, v1.4s
+	WORD $0x6ea2e485 // fcmgt v5.4s, v4.4s, v2.4s
+	VBSL V2.B16, V4.B16, V5.B16
+	WORD $0x6ea5e464 // fcmgt v4.4s, v3.4s, v5.4s
+	VBSL V3.B16, V5.B16, V4.B16; FMOVQ 15152(R11), F5
+	WORD $0x6ea4e4a5 // fcmgt v5.4s, v5.4s, v4.4s
+	WORD $0x4ea1b886 // fcvtzs v6.4s, v4.4s
+	FMOVQ 112(R11), F7; VBSL V7.B16, V6.B16, V5.B16
+	WORD $0x0e6128a4 // xtn v4.4h, v5.4s
+	WORD $0x0e212884 // xtn v4.8b, v4.8h
+	TBZ $1, R9, l3; VST1 V4.H[0], (R0); TBZ $0, R9, l4; ADD $2, R0, R10; VST1 V4.B[2], (R10); JMP l4
 l3:
-	VST1 V8.B[0], (R0)
+	VST1 V4.B[0], (R0)
 l4:
 done:
 	RET
@@ -47778,106 +47784,112 @@ l4:
 done:
 	RET
 
-// quantizeDivI8NEON: 4 lanes x 2. R0=dst int8, R1=a float32, inv scalar, zero scalar, lo scalar, hi scalar, under scalar, over scalar; R9=elements left.
-// Constants: V0-V7.
-TEXT ·quantizeDivI8NEON(SB), NOSPLIT, $0-48
+// quantizeDivI8NEON: 4 lanes x 4. R0=dst int8, R1=a float32, scale scalar, zero scalar, lo scalar, hi scalar; R9=elements left.
+// Constants: V0-V3.
+TEXT ·quantizeDivI8NEON(SB), NOSPLIT, $0-40
 	MOVD dst+0(FP), R0
 	MOVD a+8(FP), R1
-	MOVD n+40(FP), R9
+	MOVD n+32(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVS inv+16(FP), F0
+	FMOVS scale+16(FP), F0
 	VDUP V0.S[0], V0.S4
 	FMOVS zero+20(FP), F1
 	VDUP V1.S[0], V1.S4
 	FMOVS lo+24(FP), F2
 	VDUP V2.S[0], V2.S4
 	FMOVS hi+28(FP), F3
-	VDUP V3.S[0], V3.S4
-	FMOVS over+36(FP), F4
-	VDUP V4.S[0], V4.S4
-	FMOVS under+32(FP), F5
-	VDUP V5.S[0], V5.S4; FMOVQ 15360(R11), F6; FMOVQ 15376(R11), F7; CMP $8, R9; BLT single
+	VDUP V3.S[0], V3.S4; CMP $16, R9; BLT single
 loop:
-	FMOVQ (R1), F8
-	WORD $0x6e20fd08 // fdiv v8.4s, v8.4s, v0.4s
-	WORD $0x4e218909 // frintn v9.4s, v8.4s
-	WORD $0x4e21d529 // fadd v9.4s, v9.4s, v1.4s
-	WORD $0x6ea2e52a // fcmgt v10.4s, v9.4s, v2.4s
-	VBSL V2.B16, V9.B16, V10.B16
-	WORD $0x6eaae469 // fcmgt v9.4s, v3.4s, v10.4s
-	VBSL V3.B16, V10.B16, V9.B16
-	WORD $0x6ea8e4ca // fcmgt v10.4s, v6.4s, v8.4s
-	VBSL V4.B16, V9.B16, V10.B16
-	WORD $0x6ea8e4e8 // fcmgt v8.4s, v7.4s, v8.4s
-	VBSL V10.B16, V5.B16, V8.B16; FMOVQ 15152(R11), F9
-	WORD $0x6ea8e529 // fcmgt v9.4s, v9.4s, v8.4s
-	WORD $0x4ea1b90a // fcvtzs v10.4s, v8.4s
-	FMOVQ 112(R11), F11; VBSL V11.B16, V10.B16, V9.B16
-	WORD $0x0e612928 // xtn v8.4h, v9.4s
-	WORD $0x0e212908 // xtn v8.8b, v8.8h
-	FMOVS F8, (R0); FMOVQ 16(R1), F8
-	WORD $0x6e20fd08 // fdiv v8.4s, v8.4s, v0.4s
-	WORD $0x4e218909 // frintn v9.4s, v8.4s
-	WORD $0x4e21d529 // fadd v9.4s, v9.4s, v1.4s
-	WORD $0x6ea2e52a // fcmgt v10.4s, v9.4s, v2.4s
-	VBSL V2.B16, V9.B16, V10.B16
-	WORD $0x6eaae469 // fcmgt v9.4s, v3.4s, v10.4s
-	VBSL V3.B16, V10.B16, V9.B16
-	WORD $0x6ea8e4ca // fcmgt v10.4s, v6.4s, v8.4s
-	VBSL V4.B16, V9.B16, V10.B16
-	WORD $0x6ea8e4e8 // fcmgt v8.4s, v7.4s, v8.4s
-	VBSL V10.B16, V5.B16, V8.B16; FMOVQ 15152(R11), F9
-	WORD $0x6ea8e529 // fcmgt v9.4s, v9.4s, v8.4s
-	WORD $0x4ea1b90a // fcvtzs v10.4s, v8.4s
-	FMOVQ 112(R11), F11; VBSL V11.B16, V10.B16, V9.B16
-	WORD $0x0e612928 // xtn v8.4h, v9.4s
-	WORD $0x0e212908 // xtn v8.8b, v8.8h
-	FMOVS F8, 4(R0); ADD $8, R0; ADD $32, R1; SUB $8, R9; CMP $8, R9; BGE loop
+	FMOVQ (R1), F4
+	WORD $0x6e20fc84 // fdiv v4.4s, v4.4s, v0.4s
+	WORD $0x4e218884 // frintn v4.4s, v4.4s
+	WORD $0x4e21d484 // fadd v4.4s, v4.4s, v1.4s
+	WORD $0x6ea2e485 // fcmgt v5.4s, v4.4s, v2.4s
+	VBSL V2.B16, V4.B16, V5.B16
+	WORD $0x6ea5e464 // fcmgt v4.4s, v3.4s, v5.4s
+	VBSL V3.B16, V5.B16, V4.B16; FMOVQ 15152(R11), F5
+	WORD $0x6ea4e4a5 // fcmgt v5.4s, v5.4s, v4.4s
+	WORD $0x4ea1b886 // fcvtzs v6.4s, v4.4s
+	FMOVQ 112(R11), F7; VBSL V7.B16, V6.B16, V5.B16
+	WORD $0x0e6128a4 // xtn v4.4h, v5.4s
+	WORD $0x0e212884 // xtn v4.8b, v4.8h
+	FMOVS F4, (R0); FMOVQ 16(R1), F4
+	WORD $0x6e20fc84 // fdiv v4.4s, v4.4s, v0.4s
+	WORD $0x4e218884 // frintn v4.4s, v4.4s
+	WORD $0x4e21d484 // fadd v4.4s, v4.4s, v1.4s
+	WORD $0x6ea2e485 // fcmgt v5.4s, v4.4s, v2.4s
+	VBSL V2.B16, V4.B16, V5.B16
+	WORD $0x6ea5e464 // fcmgt v4.4s, v3.4s, v5.4s
+	VBSL V3.B16, V5.B16, V4.B16; FMOVQ 15152(R11), F5
+	WORD $0x6ea4e4a5 // fcmgt v5.4s, v5.4s, v4.4s
+	WORD $0x4ea1b886 // fcvtzs v6.4s, v4.4s
+	FMOVQ 112(R11), F7; VBSL V7.B16, V6.B16, V5.B16
+	WORD $0x0e6128a4 // xtn v4.4h, v5.4s
+	WORD $0x0e212884 // xtn v4.8b, v4.8h
+	FMOVS F4, 4(R0); FMOVQ 32(R1), F4
+	WORD $0x6e20fc84 // fdiv v4.4s, v4.4s, v0.4s
+	WORD $0x4e218884 // frintn v4.4s, v4.4s
+	WORD $0x4e21d484 // fadd v4.4s, v4.4s, v1.4s
+	WORD $0x6ea2e485 // fcmgt v5.4s, v4.4s, v2.4s
+	VBSL V2.B16, V4.B16, V5.B16
+	WORD $0x6ea5e464 // fcmgt v4.4s, v3.4s, v5.4s
+	VBSL V3.B16, V5.B16, V4.B16; FMOVQ 15152(R11), F5
+	WORD $0x6ea4e4a5 // fcmgt v5.4s, v5.4s, v4.4s
+	WORD $0x4ea1b886 // fcvtzs v6.4s, v4.4s
+	FMOVQ 112(R11), F7; VBSL V7.B16, V6.B16, V5.B16
+	WORD $0x0e6128a4 // xtn v4.4h, v5.4s
+	WORD $0x0e212884 // xtn v4.8b, v4.8h
+	FMOVS F4, 8(R0); FMOVQ 48(R1), F4
+	WORD $0x6e20fc84 // fdiv v4.4s, v4.4s, v0.4s
+	WORD $0x4e218884 // frintn v4.4s, v4.4s
+	WORD $0x4e21d484 // fadd v4.4s, v4.4s, v1.4s
+	WORD $0x6ea2e485 // fcmgt v5.4s, v4.4s, v2.4s
+	VBSL V2.B16, V4.B16, V5.B16
+	WORD $0x6ea5e464 // fcmgt v4.4s, v3.4s, v5.4s
+	VBSL V3.B16, V5.B16, V4.B16; FMOVQ 15152(R11), F5
+	WORD $0x6ea4e4a5 // fcmgt v5.4s, v5.4s, v4.4s
+	WORD $0x4ea1b886 // fcvtzs v6.4s, v4.4s
+	FMOVQ 112(R11), F7; VBSL V7.B16, V6.B16, V5.B16
+	WORD $0x0e6128a4 // xtn v4.4h, v5.4s
+	WORD $0x0e212884 // xtn v4.8b, v4.8h
+	FMOVS F4, 12(R0); ADD $16, R0; ADD $64, R1; SUB $16, R9; CMP $16, R9; BGE loop
 single:
 	CMP $4, R9; BLT tail
 one:
-	FMOVQ (R1), F8
-	WORD $0x6e20fd08 // fdiv v8.4s, v8.4s, v0.4s
-	WORD $0x4e218909 // frintn v9.4s, v8.4s
-	WORD $0x4e21d529 // fadd v9.4s, v9.4s, v1.4s
-	WORD $0x6ea2e52a // fcmgt v10.4s, v9.4s, v2.4s
-	VBSL V2.B16, V9.B16, V10.B16
-	WORD $0x6eaae469 // fcmgt v9.4s, v3.4s, v10.4s
-	VBSL V3.B16, V10.B16, V9.B16
-	WORD $0x6ea8e4ca // fcmgt v10.4s, v6.4s, v8.4s
-	VBSL V4.B16, V9.B16, V10.B16
-	WORD $0x6ea8e4e8 // fcmgt v8.4s, v7.4s, v8.4s
-	VBSL V10.B16, V5.B16, V8.B16; FMOVQ 15152(R11), F9
-	WORD $0x6ea8e529 // fcmgt v9.4s, v9.4s, v8.4s
-	WORD $0x4ea1b90a // fcvtzs v10.4s, v8.4s
-	FMOVQ 112(R11), F11; VBSL V11.B16, V10.B16, V9.B16
-	WORD $0x0e612928 // xtn v8.4h, v9.4s
-	WORD $0x0e212908 // xtn v8.8b, v8.8h
-	FMOVS F8, (R0); ADD $4, R0; ADD $16, R1; SUB $4, R9; CMP $4, R9; BGE one
+	FMOVQ (R1), F4
+	WORD $0x6e20fc84 // fdiv v4.4s, v4.4s, v0.4s
+	WORD $0x4e218884 // frintn v4.4s, v4.4s
+	WORD $0x4e21d484 // fadd v4.4s, v4.4s, v1.4s
+	WORD $0x6ea2e485 // fcmgt v5.4s, v4.4s, v2.4s
+	VBSL V2.B16, V4.B16, V5.B16
+	WORD $0x6ea5e464 // fcmgt v4.4s, v3.4s, v5.4s
+	VBSL V3.B16, V5.B16, V4.B16; FMOVQ 15152(R11), F5
+	WORD $0x6ea4e4a5 // fcmgt v5.4s, v5.4s, v4.4s
+	WORD $0x4ea1b886 // fcvtzs v6.4s, v4.4s
+	FMOVQ 112(R11), F7; VBSL V7.B16, V6.B16, V5.B16
+	WORD $0x0e6128a4 // xtn v4.4h, v5.4s
+	WORD $0x0e212884 // xtn v4.8b, v4.8h
+	FMOVS F4, (R0); ADD $4, R0; ADD $16, R1; SUB $4, R9; CMP $4, R9; BGE one
 tail:
-	CBZ R9, done; TBZ $1, R9, l1; FMOVD (R1), F8; TBZ $0, R9, l2; ADD $8, R1, R10; VLD1 (R10), V8.S[2]; JMP l2
+	CBZ R9, done; TBZ $1, R9, l1; FMOVD (R1), F4; TBZ $0, R9, l2; ADD $8, R1, R10; VLD1 (R10), V4.S[2]; JMP l2
 l1:
-	FMOVS (R1), F8
+	FMOVS (R1), F4
 l2:
-	WORD $0x6e20fd08 // fdiv v8.4s, v8.4s, v0.4s
-	WORD $0x4e218909 // frintn v9.4s, v8.4s
-	WORD $0x4e21d529 // fadd v9.4s, v9.4s, v1.4s
-	WORD $0x6ea2e52a // fcmgt v10.4s, v9.4s, v2.4s
-	VBSL V2.B16, V9.B16, V10.B16
-	WORD $0x6eaae469 // fcmgt v9.4s, v3.4s, v10.4s
-	VBSL V3.B16, V10.B16, V9.B16
-	WORD $0x6ea8e4ca // fcmgt v10.4s, v6.4s, v8.4s
-	VBSL V4.B16, V9.B16, V10.B16
-	WORD $0x6ea8e4e8 // fcmgt v8.4s, v7.4s, v8.4s
-	VBSL V10.B16, V5.B16, V8.B16; FMOVQ 15152(R11), F9
-	WORD $0x6ea8e529 // fcmgt v9.4s, v9.4s, v8.4s
-	WORD $0x4ea1b90a // fcvtzs v10.4s, v8.4s
-	FMOVQ 112(R11), F11; VBSL V11.B16, V10.B16, V9.B16
-	WORD $0x0e612928 // xtn v8.4h, v9.4s
-	WORD $0x0e212908 // xtn v8.8b, v8.8h
-	TBZ $1, R9, l3; VST1 V8.H[0], (R0); TBZ $0, R9, l4; ADD $2, R0, R10; VST1 V8.B[2], (R10); JMP l4
+	WORD $0x6e20fc84 // fdiv v4.4s, v4.4s, v0.4s
+	WORD $0x4e218884 // frintn v4.4s, v4.4s
+	WORD $0x4e21d484 // fadd v4.4s, v4.4s, v1.4s
+	WORD $0x6ea2e485 // fcmgt v5.4s, v4.4s, v2.4s
+	VBSL V2.B16, V4.B16, V5.B16
+	WORD $0x6ea5e464 // fcmgt v4.4s, v3.4s, v5.4s
+	VBSL V3.B16, V5.B16, V4.B16; FMOVQ 15152(R11), F5
+	WORD $0x6ea4e4a5 // fcmgt v5.4s, v5.4s, v4.4s
+	WORD $0x4ea1b886 // fcvtzs v6.4s, v4.4s
+	FMOVQ 112(R11), F7; VBSL V7.B16, V6.B16, V5.B16
+	WORD $0x0e6128a4 // xtn v4.4h, v5.4s
+	WORD $0x0e212884 // xtn v4.8b, v4.8h
+	TBZ $1, R9, l3; VST1 V4.H[0], (R0); TBZ $0, R9, l4; ADD $2, R0, R10; VST1 V4.B[2], (R10); JMP l4
 l3:
-	VST1 V8.B[0], (R0)
+	VST1 V4.B[0], (R0)
 l4:
 done:
 	RET

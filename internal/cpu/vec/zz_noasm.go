@@ -2737,9 +2737,9 @@ func QuantizeU8(dst []uint8, a []float32, inv, zero, lo, hi, under, over float32
 	quantizeU8Generic(dst, a, inv, zero, lo, hi, under, over)
 }
 
-// QuantizeDivU8 sets dst[i] = a[i]/inv + zero and rounds to even within lo..hi.
-func QuantizeDivU8(dst []uint8, a []float32, inv, zero, lo, hi, under, over float32) {
-	quantizeDivU8Generic(dst, a, inv, zero, lo, hi, under, over)
+// QuantizeDivU8 sets dst[i] = a[i]/scale + zero and rounds to even within lo..hi; NaN becomes lo.
+func QuantizeDivU8(dst []uint8, a []float32, scale, zero, lo, hi float32) {
+	quantizeDivU8Generic(dst, a, scale, zero, lo, hi)
 }
 
 // DequantizeU8 sets dst[i] = (a[i] - za)*sa.
@@ -2765,9 +2765,9 @@ func QuantizeI8(dst []int8, a []float32, inv, zero, lo, hi, under, over float32)
 	quantizeI8Generic(dst, a, inv, zero, lo, hi, under, over)
 }
 
-// QuantizeDivI8 sets dst[i] = a[i]/inv + zero and rounds to even within lo..hi.
-func QuantizeDivI8(dst []int8, a []float32, inv, zero, lo, hi, under, over float32) {
-	quantizeDivI8Generic(dst, a, inv, zero, lo, hi, under, over)
+// QuantizeDivI8 sets dst[i] = a[i]/scale + zero and rounds to even within lo..hi; NaN becomes lo.
+func QuantizeDivI8(dst []int8, a []float32, scale, zero, lo, hi float32) {
+	quantizeDivI8Generic(dst, a, scale, zero, lo, hi)
 }
 
 // DequantizeI8 sets dst[i] = (a[i] - za)*sa.

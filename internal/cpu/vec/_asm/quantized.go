@@ -12,10 +12,13 @@ func quantized() {
 		}
 		return list
 	}
-	// limited is the integer for a quotient by the scale: y + zero, rounded to even and limited. What int32 does not
-	// hold, NaN among it, becomes under or over.
+	// within is y + zero for a quotient by the scale, rounded to even and limited; NaN becomes lo.
+	within := func(b *kernel.Builder, y *kernel.Value) *kernel.Value {
+		return b.MinX(b.MaxX(b.Add(b.Round(y, 0), b.Load("zero")), b.Load("lo")), b.Load("hi"))
+	}
+	// limited is the integer of within, but what int32 does not hold, NaN among it, becomes under or over.
 	limited := func(b *kernel.Builder, y *kernel.Value) *kernel.Value {
-		q := b.MinX(b.MaxX(b.Add(b.Round(y, 0), b.Load("zero")), b.Load("lo")), b.Load("hi"))
+		q := within(b, y)
 		q = b.Sel(b.Cmp(kernel.LT, y, b.C(2147483520)), q, b.Load("over"))
 		return b.F2I(b.Sel(b.Cmp(kernel.LT, y, b.C(-0x1p31)), b.Load("under"), q))
 	}
@@ -40,9 +43,12 @@ func quantized() {
 		add(kernel.Kernel{Name: "Quantize" + t.name, Doc: "sets dst[i] = a[i]*inv + zero" + limits, Lane: f32,
 			Args: args([]kernel.Arg{dst, kernel.In("a", f32)}, rounding),
 			Body: func(b *kernel.Builder) { b.Store("dst", round(b, b.Load("a"))) }})
-		add(kernel.Kernel{Name: "QuantizeDiv" + t.name, Doc: "sets dst[i] = a[i]/inv + zero" + limits, Lane: f32,
-			Args: args([]kernel.Arg{dst, kernel.In("a", f32)}, rounding),
-			Body: func(b *kernel.Builder) { b.Store("dst", limited(b, b.Div(b.Load("a"), b.Load("inv")))) }})
+		add(kernel.Kernel{Name: "QuantizeDiv" + t.name, Lane: f32,
+			Doc:  "sets dst[i] = a[i]/scale + zero and rounds to even within lo..hi; NaN becomes lo.",
+			Args: args([]kernel.Arg{dst, kernel.In("a", f32)}, scalars("scale", "zero", "lo", "hi")),
+			Body: func(b *kernel.Builder) {
+				b.Store("dst", b.F2I(within(b, b.Div(b.Load("a"), b.Load("scale")))))
+			}})
 		add(kernel.Kernel{Name: "Dequantize" + t.name, Doc: "sets dst[i] = (a[i] - za)*sa.", Lane: f32,
 			Args: args([]kernel.Arg{kernel.Out("dst", f32), a}, scalars("za", "sa")),
 			Body: func(b *kernel.Builder) { b.Store("dst", number(b, "a")) }})
