@@ -2,6 +2,7 @@ package quantized
 
 import (
 	"math"
+	"slices"
 
 	"github.com/gotorch-dev/torch/internal/cpu/quant"
 	"github.com/gotorch-dev/torch/ops/internal/op"
@@ -145,17 +146,11 @@ func init() {
 		"is celu.", 1,
 		func(c *Ctx, x *T) *T { return call1("aten::celu", x, c.Value(3)) })
 	scaled("quantized::softmax(Tensor qx, int dim, float output_scale, int output_zero_point) -> Tensor", "is softmax.",
-		2,
-		func(c *Ctx, x *T) *T { return call1("aten::softmax.int", x, c.Int(1)) })
+		2, softmax)
 	scaled("quantized::dropout(Tensor self, float output_scale, int output_zero_point, Scalar p=0.5, bool training=False) -> Tensor",
 		"is the argument, requantized: quantized models do not train.", 1, func(_ *Ctx, x *T) *T { return x })
 	define("quantized::prelu(Tensor qx, Tensor weight, float output_scale, int output_zero_point) -> Tensor",
-		"is prelu.",
-		func(c *Ctx) {
-			x, _ := each(c, 0)
-			w := dequantize(c.T(1))
-			through(c, x, c.Float(2), c.Int(3), func(x *T) *T { return call1("aten::prelu", x, w) })
-		})
+		"is prelu. It multiplies integers, as PyTorch does: positive ones by 1 as the weight's type holds it.", prelu)
 	for _, relu := range []bool{false, true} {
 		defineArith(relu)
 	}
@@ -331,6 +326,55 @@ func copyOut(c *Ctx, out, r *T) {
 	c.SetOut(0, out)
 }
 
+// softmax is the softmax of numbers. QNNPACK computes it along the last dimension, where another one is laid out as
+// that one, as PyTorch's result shows.
+func softmax(c *Ctx, x *T) *T {
+	dim, last := c.Int(1), x.Dim()-1
+	if dim < 0 {
+		dim += x.Dim()
+	}
+	if Engine() != quant.QNNPACK || dim < 0 || dim >= last || c.T(0).DType() != tensor.QUInt8 ||
+		c.Float(2) != 1.0/256 || c.Int(3) != 0 {
+		return call1("aten::softmax.int", x, c.Int(1))
+	}
+	return call1("aten::softmax.int", x.Transpose(dim, last).Contiguous(), last).Transpose(dim, last)
+}
+
+// prelu is described at its definition.
+func prelu(c *Ctx) {
+	x, q := each(c, 0)
+	w, p := each(c, 1)
+	scale, zero := c.Float(2), c.Int(3)
+	checkScale(c, scale)
+	checkZero(c, "quantize_tensor_per_tensor_affine", zero, x.DType())
+	if x.Dim() == 0 {
+		c.Fail(tensor.ErrShape, "qprelu: zero-dim input tensor is not allowed.")
+	}
+	shape := slices.Repeat([]int{1}, x.Dim())
+	if x.Dim() > 1 {
+		shape[1] = w.Numel()
+	}
+	if w.Numel() != 1 && (x.Dim() < 2 || w.Numel() != x.Size(1)) {
+		c.Fail(tensor.ErrShape, "%s: the weight has %d elements, the input shape %s", c.Op().FullName(), w.Numel(),
+			tensor.ShapeString(x.Shape()))
+	}
+	less := func(t *T, zero int) *T { return ints(t).ToDType(tensor.Int32).SubScalar(zero) }
+	lo, hi := limits(w.DType())
+	one := min(max(int(math.RoundToEven(1/p.Scale))+p.ZeroPoint, lo), hi) - p.ZeroPoint
+	d := less(x, q.ZeroPoint)
+	factors := less(w, p.ZeroPoint).Reshape(shape)
+	y := call1("aten::clamp", d, 0, nil).MulScalar(one).Add(call1("aten::clamp", d, nil, 0).Mul(factors))
+	factor := float32(q.Scale) * float32(p.Scale) * (1 / float32(scale))
+	c.SetOut(0, tensor.NewQuantized(scaledInts(y, factor, zero, x.DType()), x.DType(), value(scale, zero)))
+}
+
+// scaledInts are the integers round(y*factor) + zero of a quantized type, for integers y.
+func scaledInts(y *T, factor float32, zero int, dt tensor.DType) *T {
+	lo, hi := limits(dt)
+	r := y.ToDType(tensor.Float32).MulScalar(float64(factor)).Round().AddScalar(zero)
+	return call1("aten::clamp", r, lo, hi).ToDType(dt.Integer())
+}
+
 // addNumber is x + n. The zero point moves instead of the integers, as far as the type holds it; beyond that the range
 // is widened, so that scale and zero point of the result depend on the number:
 // https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/native/quantized/cpu/BinaryOps.cpp
@@ -346,8 +390,8 @@ func addNumber(x *T, q *tensor.Quantizer, n float64, relu bool) *T {
 	to := min(max(zero, lo), hi)
 	moved := tensor.CloneRaw(ints(x))
 	if to != zero {
-		y := ints(x).ToDType(tensor.Float64).SubScalar(zero).MulScalar(q.Scale / scale).Round().AddScalar(to)
-		tensor.CopyRaw(moved, call1("aten::clamp", y, lo, hi))
+		y := ints(x).ToDType(tensor.Int32).SubScalar(zero)
+		tensor.CopyRaw(moved, scaledInts(y, float32(q.Scale)*(1/float32(scale)), to, x.DType()))
 	}
 	r := tensor.NewQuantized(moved, x.DType(), value(scale, to))
 	if relu {

@@ -3,6 +3,7 @@ package quantized
 import (
 	"github.com/gotorch-dev/torch/internal/cpu/quant"
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
+	"github.com/gotorch-dev/torch/internal/par"
 	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -159,6 +160,23 @@ func (p *Cell) fused(c *Ctx, gates, h, mem *T, backwards bool) (y, hy, cy *T) {
 	q, sums := make([]uint8, batch*n), make([]float32, batch*w.N)
 	reduce := p.ReduceRange && p.Hidden.Engine != quant.QNNPACK
 	r := &quant.Result{Floats: sums}
+	var x, next []float32 // the input's part of the gates of a step, and the states after it
+	// states makes the next states of some rows of the batch.
+	states := func(lo, hi int) {
+		if mem != nil {
+			s, c := sums[lo*w.N:hi*w.N], cells[lo*n:hi*n]
+			vec.AddF32(s, s, x[lo*w.N:hi*w.N])
+			vec.LSTMCellRowsF32(hi-lo, n, next[lo*n:hi*n], n, c, n, s, w.N, s[n:], w.N, s[2*n:], w.N, s[3*n:], w.N, c, n)
+		} else {
+			for b := lo; b < hi; b++ {
+				s, g := sums[b*w.N:][:w.N], x[b*w.N:][:w.N]
+				vec.AddF32(s[:2*n], s[:2*n], g[:2*n])
+				vec.GRUCellF32(next[b*n:][:n], s[:n], s[n:2*n], g[2*n:], s[2*n:], state[b*n:][:n])
+			}
+		}
+		copy(state[lo*n:hi*n], next[lo*n:hi*n])
+	}
+	const gatesOfPart = 8192
 	for i := range steps {
 		t := i
 		if backwards {
@@ -168,19 +186,8 @@ func (p *Cell) fused(c *Ctx, gates, h, mem *T, backwards bool) (y, hy, cy *T) {
 		scale, zero := quant.Params(lo, hi, 0, 255, false, reduce)
 		quant.Quantize(q, state, float32(scale), zero)
 		quant.Multiply(w, quant.InputOf(q, float32(scale), zero), batch, r)
-		x, next := in[t*batch*w.N:][:batch*w.N], out[t*batch*n:][:batch*n]
-		if mem != nil {
-			vec.AddF32(sums, sums, x)
-			vec.LSTMCellRowsF32(batch, n, next, n, cells, n, sums, w.N, sums[n:], w.N, sums[2*n:], w.N, sums[3*n:], w.N,
-				cells, n)
-		} else {
-			for b := range batch {
-				s, g := sums[b*w.N:][:w.N], x[b*w.N:][:w.N]
-				vec.AddF32(s[:2*n], s[:2*n], g[:2*n])
-				vec.GRUCellF32(next[b*n:][:n], s[:n], s[n:2*n], g[2*n:], s[2*n:], state[b*n:][:n])
-			}
-		}
-		copy(state, next)
+		x, next = in[t*batch*w.N:][:batch*w.N], out[t*batch*n:][:batch*n]
+		par.For(batch, 1+gatesOfPart/w.N, states)
 	}
 	return y, hy, cy
 }

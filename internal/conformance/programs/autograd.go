@@ -36,6 +36,17 @@ func (h *Host) autograd(name string) (any, bool) {
 			}
 			return out
 		}), true
+	case "saved_tensors_hooks":
+		return pylite.Builtin(func(args []any, _ map[string]any) any {
+			if len(args) != 2 {
+				pylite.Throw("TypeError", "saved_tensors_hooks takes a pack_hook and an unpack_hook")
+			}
+			pack := func(t *tensor.Tensor) any { return h.In.Call(args[0], []any{t}, nil) }
+			unpack := func(v any) *tensor.Tensor { return asTensor(h.In.Call(args[1], []any{v}, nil)) }
+			return region(name, func(f func()) { autograd.SavedTensorsHooks(pack, unpack, f) })
+		}), true
+	case "save_on_cpu":
+		return pylite.Builtin(func([]any, map[string]any) any { return region(name, autograd.SaveOnCPU) }), true
 	case "detect_anomaly", "set_detect_anomaly":
 		return pylite.Builtin(h.anomaly), true
 	}

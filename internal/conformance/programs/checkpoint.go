@@ -113,7 +113,10 @@ func (h *Host) checkpointSequential(args []any, kw map[string]any) any {
 		layers = h.In.Iter(args[0])
 	}
 	segments, _ := args[1].(int)
-	if segments < 1 || len(layers)/segments == 0 {
+	if segments == 0 {
+		pylite.Throw("ZeroDivisionError", "integer division or modulo by zero")
+	}
+	if segments < 0 || len(layers)/segments == 0 {
 		pylite.Throw("ValueError", "range() arg 3 must not be zero")
 	}
 	var fs []func(*tensor.Tensor) *tensor.Tensor

@@ -3,6 +3,7 @@ package programs
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gotorch-dev/torch/internal/conformance/golden"
@@ -84,8 +85,23 @@ func (h *Host) function(dotted string) pylite.Builtin {
 		if !opcheck.Exists(names) {
 			panic(golden.Skip("not there yet: " + dotted))
 		}
-		return h.call(names, args, kw)
+		return h.call(names, gathered(names, args), kw)
 	}
+}
+
+// gathered are the arguments of a Python function that takes tensors one by one where its schema has a list of them:
+// those from the place of the list on become that list.
+func gathered(names []string, args []any) []any {
+	for _, n := range names {
+		for _, o := range tensor.Overloads(n) {
+			i := slices.IndexFunc(o.Sch.Params, func(p tensor.Param) bool { return p.Kind == tensor.KTensors })
+			rest := func(a any) bool { return asTensor(a) == nil }
+			if i >= 0 && i < len(args) && !slices.ContainsFunc(args[i:], rest) {
+				return append(slices.Clone(args[:i]), pylite.Tuple(slices.Clone(args[i:])))
+			}
+		}
+	}
+	return args
 }
 
 // device turns the text of a device into one.

@@ -473,6 +473,11 @@ func (h *Host) moduleAttr(m nn.Module, name string) (any, bool) {
 	if p, err := nn.GetParameter(m, name); err == nil {
 		return p, true
 	}
+	for n, b := range nn.NamedBuffers(m) {
+		if n == name {
+			return b, true
+		}
+	}
 	if c, ok := h.child(m, name); ok {
 		return c, true
 	}
