@@ -117,8 +117,11 @@ func init() {
 				noOverlap(c, g)
 			}
 			sh := slices.Clone(t.Shape())
+			n := c.T(2).Numel()
 			if len(sh) > 0 {
-				sh[dim] = c.T(2).Numel()
+				sh[dim] = n
+			} else if n != 1 {
+				c.Fail(tensor.ErrShape, "index_select(): Index to scalar can have only 1 value, got %d value(s)", n)
 			}
 			c.Alloc(0, sh, t.DType())
 		},
@@ -217,6 +220,9 @@ func init() {
 			if n := c.T(3).Dim(); n != 0 {
 				c.Fail(tensor.ErrShape, "index_fill_ only supports a 0-dimensional value tensor, but got tensor with "+
 					"%d dimension(s).", n)
+			}
+			if c.T(2).Dim() > 1 {
+				c.Fail(tensor.ErrShape, "Index has to be a vector/scalar")
 			}
 			if c.T(3).IsComplex() && !c.ArgDType(0).IsComplex() {
 				c.Fail(tensor.ErrDType, "index_fill_(): Converting complex Scalar to non-complex type is not supported")

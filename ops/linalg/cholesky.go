@@ -129,8 +129,9 @@ func init() {
 				tensor.NoGrad(func() { l = l.MH() })
 			}
 			f := work(l, n)
-			choose(f.DType(), choleskyInverse[float32], choleskyInverse[float64], choleskyInverse[complex64],
+			info := choose(f.DType(), choleskyInverse[float32], choleskyInverse[float64], choleskyInverse[complex64],
 				choleskyInverse[complex128])(f, n)
+			checkInfo(c, "cholesky_inverse", info, l.Dim() > 2)
 			tensor.CopyRaw(c.Out(0), f)
 		},
 		Save: "self result",
@@ -194,9 +195,21 @@ func choleskySolve[E element](x, f *T, n, k int) {
 }
 
 // choleskyInverse replaces factors L by the inverses of L·Lᴴ.
-func choleskyInverse[E element](f *T, n int) {
+// It returns for each matrix the number of the first diagonal element that is zero, or 0.
+func choleskyInverse[E element](f *T, n int) []int32 {
 	a := data[E](f)
-	each(matrices(f.Shape()), n*n*n/2, func(m int) { lapack.CholeskyInverse(part(a, m, n*n), n) })
+	info := make([]int32, matrices(f.Shape()))
+	each(len(info), n*n*n/2, func(m int) {
+		p := part(a, m, n*n)
+		for i := range n {
+			if p[i*n+i] == 0 {
+				info[m] = int32(i + 1)
+				return
+			}
+		}
+		lapack.CholeskyInverse(p, n)
+	})
+	return info
 }
 
 // checkInfo panics for the first factorization that failed, in the words of the function that made it.
@@ -207,7 +220,7 @@ func checkInfo(c *Ctx, api string, info []int32, batched bool) {
 		}
 		name, where := strings.TrimPrefix(api, "torch."), at(m, batched)
 		switch {
-		case strings.HasPrefix(name, "linalg.inv"), name == "inv":
+		case strings.HasPrefix(name, "linalg.inv"), name == "inv", name == "cholesky_inverse":
 			c.Fail(tensor.ErrLinAlg, "%s: %sThe diagonal element %d is zero, the inversion could not be completed "+
 				"because the input matrix is singular.", api, where, i)
 		case strings.HasPrefix(name, "linalg.solve"):

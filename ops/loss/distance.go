@@ -1,7 +1,9 @@
 package loss
 
 import (
+	"fmt"
 	"math"
+	"strings"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/par"
@@ -14,7 +16,7 @@ import (
 func fusesCosine(c *Ctx) bool {
 	a, b := c.T(0), c.T(1)
 	dt, nd := a.DType(), a.Dim()
-	if dt != tensor.Float32 && dt != tensor.Float64 || b.DType() != dt || nd == 0 || a.Numel() == 0 ||
+	if !(c.Float(3) >= 0) || dt != tensor.Float32 && dt != tensor.Float64 || b.DType() != dt || nd == 0 || a.Numel() == 0 ||
 		!tensor.SameShape(a.Shape(), b.Shape()) {
 		return false
 	}
@@ -27,6 +29,9 @@ func composedCosine(a, b *T, dim int, eps float64) *T {
 	if !dt.IsFloat() {
 		tensor.Fail(tensor.ErrDType, "cosine_similarity: expected common dtype to be floating point, yet common "+
 			"dtype is %s", dt.ClassName())
+	}
+	if !(eps >= 0) {
+		tensor.Fail(tensor.ErrValue, "eps must be non-negative, got: %s", strings.ToLower(fmt.Sprint(eps)))
 	}
 	sh := tensor.BroadcastShapes(a.Shape(), b.Shape())
 	d := tensor.WrapDim(dim, len(sh))

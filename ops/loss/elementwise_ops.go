@@ -43,6 +43,14 @@ func bceLogits(x, t, w, pos *T) *T {
 }
 
 func klDiv(x, t *T, logTarget bool) *T {
+	for _, a := range []*T{x, t} {
+		switch dt := a.DType(); {
+		case dt.IsIntOrBool():
+			tensor.Fail(tensor.ErrNotImpl, "kl_div: Integral inputs not supported.")
+		case dt.IsComplex():
+			tensor.Fail(tensor.ErrNotImpl, "kl_div: Complex inputs not supported.")
+		}
+	}
 	if logTarget {
 		return t.Exp().Mul(t.Sub(x))
 	}

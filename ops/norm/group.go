@@ -393,7 +393,7 @@ func init() {
 			}
 			checkMixed(c, x, c.T(1), c.T(2))
 			for i, name := range []string{"weight", "bias"} {
-				if p := c.T(1 + i); p != nil && p.Numel() != ch {
+				if p := c.T(1 + i); p != nil && (p.Dim() != 1 || p.Numel() != ch) {
 					c.Fail(tensor.ErrShape,
 						"Expected %s to be a vector of size equal to the number of channels in input, but got %s of "+
 							"shape %s and input of shape %s", name, name, tensor.ShapeString(p.Shape()),

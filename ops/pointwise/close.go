@@ -1,6 +1,9 @@
 package pointwise
 
 import (
+	"fmt"
+	"strings"
+
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -11,11 +14,11 @@ func init() {
 		if a.DType() != b.DType() {
 			c.Fail(tensor.ErrDType, "%s did not match %s", a.DType().ClassName(), b.DType().ClassName())
 		}
-		if x := c.Float(2); x < 0 {
-			c.Fail(tensor.ErrValue, "rtol must be greater than or equal to zero, but got %g", x)
-		}
-		if x := c.Float(3); x < 0 {
-			c.Fail(tensor.ErrValue, "atol must be greater than or equal to zero, but got %g", x)
+		for i, name := range []string{"rtol", "atol"} {
+			if x := c.Float(2 + i); !(x >= 0) {
+				c.Fail(tensor.ErrValue, "%s must be greater than or equal to zero, but got %s", name,
+					strings.ToLower(fmt.Sprint(x))) // C writes nan and inf
+			}
 		}
 	}
 	tensor.Register(tensor.Def{

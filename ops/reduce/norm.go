@@ -1,7 +1,9 @@
 package reduce
 
 import (
+	"fmt"
 	"math"
+	"strings"
 	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
@@ -462,8 +464,8 @@ func renorm(c *Ctx) {
 		c.Fail(tensor.ErrValue, "renorm: non-positive-norm not supported")
 	case c.Num(3).K == tensor.KComplex:
 		c.Fail(tensor.ErrType, "renorm: maxnorm must be real-valued")
-	case limit < 0:
-		c.Fail(tensor.ErrValue, "renorm: expected maxnorm to be >= 0 but got %v", limit)
+	case !(limit >= 0):
+		c.Fail(tensor.ErrValue, "renorm: expected maxnorm to be >= 0 but got %s", strings.ToLower(fmt.Sprint(limit)))
 	case x.Dim() < 2:
 		c.Fail(tensor.ErrShape, "renorm: input needs at least 2 dimensions, got %d dimensions", x.Dim())
 	}

@@ -23,6 +23,10 @@ func searchInfer(c *Ctx, seq, vals, sorter *T, int32Out bool) {
 			"dimensions of boundaries tensor and input value tensor must match, but we got boundaries tensor %s and "+
 			"input value tensor %s", tensor.ShapeString(seq.Shape()), tensor.ShapeString(vals.Shape()))
 	}
+	if sorter != nil && sorter.DType() != tensor.Int64 {
+		c.Fail(tensor.ErrDType, "torch.searchsorted(): sorter must be a tensor of long dtype but got dtype %s",
+			sorter.DType().ClassName())
+	}
 	if sorter != nil && !tensor.SameShape(sorter.Shape(), seq.Shape()) {
 		c.Fail(tensor.ErrShape, "torch.searchsorted(): boundary and sorter must have the same size, but got boundary "+
 			"tensor %s and got sorter tensor %s", tensor.ShapeString(seq.Shape()), tensor.ShapeString(sorter.Shape()))
@@ -34,7 +38,7 @@ func searchInfer(c *Ctx, seq, vals, sorter *T, int32Out bool) {
 func search(c *Ctx, seq, vals, sorter *T, right bool) {
 	var perm []int64
 	if sorter != nil {
-		perm = op.Raw[int64](tensor.DenseAs(sorter, tensor.Int64))
+		perm = op.Raw[int64](tensor.Dense(sorter))
 		for _, p := range perm {
 			if uint64(p) >= uint64(seq.Size(-1)) {
 				c.Fail(tensor.ErrIndex, "torch.searchsorted(): sorter index out of range")
