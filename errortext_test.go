@@ -71,3 +71,72 @@ func TestErrorsTellWhatToDo(t *testing.T) {
 		}
 	}
 }
+
+// Types that PyTorch does not convert, arguments without a gradient, and limits, with PyTorch's sentences.
+func TestRefusalsOfPyTorch(t *testing.T) {
+	f32, f64 := torch.Rand([]int{2, 2}), torch.Rand([]int{2, 2}).Double()
+	labels, learned := torch.TensorOf[int64](0, 1), torch.Ones([]int{2}).SetRequiresGrad(true)
+	call := func(name string, args ...any) func() {
+		return func() {
+			boxed := make([]tensor.Value, len(args))
+			for i, a := range args {
+				boxed[i] = tensor.Box(a)
+			}
+			if _, err := tensor.CallOp(name, boxed...); err != nil {
+				panic(err)
+			}
+		}
+	}
+	for _, e := range []struct {
+		f    func()
+		want string // "" for a call that works
+	}{
+		{call("aten::einsum", "ij,jk->ik", []*torch.Tensor{f32, f64}), "expected m1 and m2 to have the same dtype, but got: float != double"},
+		{call("aten::einsum", "ij,ij->", []*torch.Tensor{f64, f32}), "expected m1 and m2 to have the same dtype, but got: double != float"},
+		{call("aten::einsum", "ij,ij->ij", []*torch.Tensor{f32, f64}), ""},
+		{call("aten::einsum", "ij,k->ij", []*torch.Tensor{f32, f64.Select(0, 0)}), ""},
+		{func() { F.CosineSimilarity(f32, f32, F.CosineSimilarityOptions{Eps: torch.Some(-1.0)}) },
+			"eps must be non-negative, got: -1"},
+		{call("aten::cosine_similarity", f32, f32, 0, -1.0), "eps must be non-negative, got: -1"},
+		{call("aten::float_power_.Scalar", f32, 2),
+			"the base given to float_power_ has dtype Float but the operation's result requires dtype Double"},
+		{call("aten::float_power_.Tensor", f32.Int(), f32),
+			"the base given to float_power_ has dtype Int but the operation's result requires dtype Double"},
+		{call("aten::float_power_.Scalar", f64.Clone(), 2), ""},
+		{call("aten::cumsum_", f32.Clone(), 0, torch.Float64),
+			"Bad in-place call: input tensor dtype float and output tensor dtype double should match"},
+		{call("aten::cumprod_", f32.Int(), 0, torch.Int64),
+			"Bad in-place call: input tensor dtype int and output tensor dtype long int should match"},
+		{call("aten::cumsum_", f32.Bool(), 0), "\"cumsum_out_cpu\" not implemented for 'Bool'"},
+		{call("aten::cumsum_", f32.Int(), 0), ""},
+		{call("aten::cumsum.out", f32, 0, torch.Float64, f32.Clone()),
+			"Expected out tensor to have dtype double, but got float instead"},
+		{call("aten::cumsum.out", f32, 0, nil, f32.Int()), ""},
+		{call("aten::nll_loss_nd", f32, labels, learned),
+			"The function 'nll_loss_forward' is not differentiable with respect to argument 'weight'"},
+		{call("aten::cross_entropy_loss", f32, labels, learned),
+			"The function 'nll_loss_forward' is not differentiable with respect to argument 'weight'"},
+		{call("aten::multi_margin_loss", f32, labels, 1, 1, learned),
+			"The function 'multi_margin_loss' is not differentiable with respect to argument 'weight'"},
+		{call("aten::native_batch_norm", f32, nil, nil, learned, torch.Ones([]int{2}), false, 0.1, 1e-5),
+			"The function 'native_batch_norm' is not differentiable with respect to argument 'running_mean'"},
+		{func() { torch.NoGrad(call("aten::nll_loss_nd", f32, labels, learned)) }, ""},
+		{call("aten::embedding_bag", f32, labels, torch.TensorOf[float32](0)),
+			"scalar types: Long, Int; but got torch.FloatTensor instead"},
+	} {
+		err := torch.Try(e.f)
+		if (err == nil) != (e.want == "") || err != nil && !strings.Contains(err.Error(), e.want) {
+			t.Errorf("got %v, want %q", err, e.want)
+		}
+	}
+	r, err := tensor.CallOp("aten::embedding_bag", tensor.TensorValue(f32), tensor.TensorValue(labels.Int()),
+		tensor.TensorValue(torch.TensorOf[int32](0)), tensor.Box(false), tensor.Box(2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range r[1:] {
+		if v.T.DType() != torch.Int32 {
+			t.Errorf("result %d of embedding_bag of int32 indices is %s", i+1, v.T.DType())
+		}
+	}
+}

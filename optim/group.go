@@ -68,6 +68,7 @@ type ParamGroup struct {
 	Params   []*Tensor
 	settings []setting
 	plan     *plan // of the last step
+	loaded   bool  // settings of a file, whose ranges PyTorch does not check
 }
 
 // LR is the learning rate.

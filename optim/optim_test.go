@@ -334,7 +334,7 @@ func TestStateDict(t *testing.T) {
 		serialize.NewDict(), serialize.NewDict("param_groups", []any{}),
 		serialize.NewDict("param_groups", []any{serialize.NewDict("params", []any{0, 1})}),
 		serialize.NewDict("state", serialize.NewDict(), "param_groups",
-			[]any{serialize.NewDict("lr", -3.0, "params", []any{0})}),
+			[]any{serialize.NewDict("lr", "fast", "params", []any{0})}),
 		serialize.NewDict("state", serialize.NewDict(7, serialize.NewDict()), "param_groups",
 			[]any{serialize.NewDict("lr", 3.0, "params", []any{0})}),
 		serialize.NewDict("state", serialize.NewDict(0, serialize.NewDict("exp_avg", tensor.FromSlice([]float64{1}))),

@@ -408,9 +408,11 @@ func (b *base) LoadStateDict(d *serialize.Dict) error {
 				ng.settings = append(ng.settings, s)
 			}
 		}
+		ng.loaded = true
 		if err := tensor.Try(func() { b.check(ng) }); err != nil {
 			return fail("group %d: %v", i, err)
 		}
+		ng.loaded = false
 		loaded = append(loaded, ng)
 	}
 	sd, ok := d.Get("state").(*serialize.Dict)

@@ -149,7 +149,7 @@ func betas(g *ParamGroup, to []tensor.Value, key string) []tensor.Value {
 // nonNegative refuses settings below 0 and NaN. what lists keys and PyTorch's names of the settings.
 func nonNegative(g *ParamGroup, what ...[2]string) {
 	for _, w := range what {
-		if f := g.Float(w[0]); !(f >= 0) {
+		if f := g.Float(w[0]); !(f >= 0) && !g.loaded {
 			tensor.Fail(tensor.ErrValue, "Invalid %s: %g", w[1], f)
 		}
 	}
@@ -158,7 +158,7 @@ func nonNegative(g *ParamGroup, what ...[2]string) {
 // validBetas refuses coefficients of running averages outside of [0, 1).
 func validBetas(g *ParamGroup) {
 	for i, b := range g.Betas() {
-		if !(b >= 0 && b < 1) {
+		if !(b >= 0 && b < 1) && !g.loaded {
 			tensor.Fail(tensor.ErrValue, "Invalid beta parameter at index %d: %s", i, pyfmt.Float(b))
 		}
 	}

@@ -273,3 +273,19 @@ func ExampleNewLBFGS() {
 	fmt.Printf("%.3f\n", values(w))
 	// Output: [2.000 1.000]
 }
+
+// A file may hold what constructors refuse: PyTorch checks the settings of a new optimizer alone.
+func TestLoadOfNegativeLearningRate(t *testing.T) {
+	p := param(1, 1)
+	o := optim.NewSGD([]*tensor.Tensor{p}, 0.5)
+	d := o.StateDict()
+	d.Get("param_groups").([]any)[0].(*serialize.Dict).Set("lr", -1.0)
+	if err := o.LoadStateDict(d); err != nil {
+		t.Fatal(err)
+	}
+	p.Sum().Backward()
+	o.Step()
+	if want := param(2, 2); !p.Equal(want) {
+		t.Errorf("got %v, want %v", p, want)
+	}
+}

@@ -3,6 +3,7 @@ package tensor
 import (
 	"fmt"
 	"math"
+	"math/bits"
 	"strings"
 	"sync/atomic"
 
@@ -222,6 +223,7 @@ func (c *Ctx) record() {
 	if c.op.VJP == nil || !c.records() || !c.anyRequiresGrad() {
 		return
 	}
+	c.refuseConstants()
 	diff := false
 	for _, t := range c.outs {
 		diff = diff || t.dt.IsDifferentiable()
@@ -238,6 +240,17 @@ func (c *Ctx) record() {
 		}
 	}
 	n.saveOuts(c)
+}
+
+// refuseConstants refuses arguments that require grad and have none.
+func (c *Ctx) refuseConstants() {
+	for set := c.op.consts; set != 0; set &= set - 1 {
+		i := bits.TrailingZeros64(set)
+		if t := c.args[i].T; t != nil && t.RequiresGrad() {
+			c.Fail(ErrAutograd, "The function '%s' is not differentiable with respect to argument '%s'. This input "+
+				"cannot have requires_grad True.", c.op.Sch.Name, c.op.Sch.Params[i].Name)
+		}
+	}
 }
 
 // newNode records the arguments. before replaces the first one, which was overwritten in place.

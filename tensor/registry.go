@@ -59,6 +59,9 @@ type Def struct {
 	Save string
 	// SaveInPlace is what the in-place form saves instead; the rule asks c.Op().IsInPlace().
 	SaveInPlace string
+	// Constant names tensor arguments that have no gradient in VJP, as the weights of classes: as PyTorch does, a call
+	// that is recorded refuses those that require grad.
+	Constant string
 	// NoGrad says why there is no gradient ("integer result"); every Def has VJP, Body or NoGrad.
 	NoGrad string
 	// Grad overrides the name of the node ("SumBackward1"), with a Body where that ends with Ctx.ReturnNamed.
@@ -152,6 +155,7 @@ type Op struct {
 	devArg  int    // the parameter that names a device, -1 without
 	lists   bool   // there are lists of tensors among the parameters
 	needs   uint64 // bit per parameter that must be a tensor or a list of tensors
+	consts  uint64 // bit per parameter that Constant names
 	floor   floor
 	def     string // full name that the Def's schema gives, without aliases and variants
 	// where the Def's schema has dtype, layout, device and pin_memory, which this out form lacks; -1 in other forms
@@ -364,6 +368,13 @@ func add(d *Def, declared, s *Schema, base *Op, v variant) *Op {
 		if !found {
 			panic("tensor.Register: " + d.Schema + ": Save names " + name + ", which is no argument or result")
 		}
+	}
+	for _, name := range strings.Fields(d.Constant) {
+		i := declared.Index(name)
+		if i < 0 {
+			panic("tensor.Register: " + d.Schema + ": Constant names " + name + ", which is no argument")
+		}
+		o.consts |= 1 << i
 	}
 	o.grad = nodeName(s, d.Grad)
 	key := s.Namespace + "::" + s.Name

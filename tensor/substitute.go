@@ -68,7 +68,8 @@ func RegisterSameOut(names ...string) {
 }
 
 // RegisterOutType is RegisterSameOut with a text of its own, in which {want} and {got} stand for the names of the
-// result's dtype and the out tensor's in errors, {want c} and {got c} for those in C++.
+// result's dtype and the out tensor's in errors, {want c} and {got c} for those in C++. A name that ends with _ is for
+// the forms in place.
 func RegisterOutType(text string, names ...string) {
 	for _, n := range names {
 		sameOut.Store("aten::"+n, text)
@@ -77,12 +78,15 @@ func RegisterOutType(text string, names ...string) {
 
 // checkOutType refuses to convert a result of type dt to that of g, where the operator does not.
 func (c *Ctx) checkOutType(g *Tensor, dt DType) {
-	if dt == g.dt || c.inplace && dtype.CanCast(dt, g.dt) {
+	if dt == g.dt {
 		return
 	}
 	name, _, _ := strings.Cut(c.op.def, ".")
+	if c.inplace {
+		name += "_"
+	}
 	for _, n := range [...]string{name, c.op.def, c.op.full} {
-		if text, same := sameOut.Load(n); same && !c.inplace {
+		if text, same := sameOut.Load(n); same && c.inplace == strings.HasSuffix(n, "_") {
 			c.Fail(ErrDType, "%s", strings.NewReplacer("{want}", dt.ClassName(), "{got}", g.dt.ClassName(), "{want c}",
 				dt.CName(), "{got c}", g.dt.CName()).Replace(text.(string)))
 		}

@@ -11,11 +11,6 @@ import (
 
 // bags gives the bag of every index and where bags begin and end.
 func bags(c *Ctx) (ix []int64, from []int, bag []int64) {
-	if dt := c.ArgDType(1); dt != tensor.Int64 && dt != tensor.Int32 {
-		c.Fail(tensor.ErrDType, "Expected tensor for argument #1 'indices' to have one of the following scalar "+
-			"types: Long, Int; but got torch.%sTensor instead (while checking arguments for embedding_bag)",
-			dt.ClassName())
-	}
 	ix = longs(c.T(1))
 	off := longs(c.T(2))
 	if len(off) > 0 && off[0] != 0 {
@@ -70,13 +65,19 @@ func bagInfer(c *Ctx) {
 	}
 	d := w.Shape()[1]
 	c.Alloc(0, []int{n, d}, w.DType())
-	c.Alloc(1, []int{c.T(1).Numel()}, tensor.Int64)
-	c.Alloc(2, []int{n}, tensor.Int64)
+	places := tensor.PromoteTypes(c.ArgDType(1), c.ArgDType(2))
+	if places != tensor.Int64 && places != tensor.Int32 {
+		c.Fail(tensor.ErrDType, "Expected tensor for argument #1 'indices' to have one of the following scalar "+
+			"types: Long, Int; but got torch.%sTensor instead (while checking arguments for embedding_bag)",
+			places.ClassName())
+	}
+	c.Alloc(1, []int{c.T(1).Numel()}, places)
+	c.Alloc(2, []int{n}, places)
 	m := []int{0}
 	if c.Int(4) == 2 {
 		m = []int{n, d}
 	}
-	c.Alloc(3, m, tensor.Int64)
+	c.Alloc(3, m, places)
 }
 
 func bagCPU(c *Ctx) {
@@ -89,7 +90,13 @@ func bagCPU(c *Ctx) {
 				i)
 		}
 	}
-	copy(tensor.Data[int64](c.Out(1)), bag)
+	numbers := func(i int) []int64 { // of a result, in memory of its own where that holds other integers
+		if o := c.Out(i); o.DType() == tensor.Int64 {
+			return tensor.Data[int64](o)
+		}
+		return make([]int64, c.Out(i).Numel())
+	}
+	size, top := numbers(2), numbers(3)
 	mode, pad := c.Int(4), c.Int(8)
 	dt := tensor.Float32
 	if w.DType() == tensor.Float64 {
@@ -101,13 +108,16 @@ func bagCPU(c *Ctx) {
 	}
 	inType(c.Out(0), dt, func(o *T) {
 		if dt == tensor.Float64 {
-			bagRun(raw[float64](o), raw[float64](as(w, dt)), psw, ix, from, d, mode, pad, tensor.Data[int64](c.Out(2)),
-				tensor.Data[int64](c.Out(3)))
+			bagRun(raw[float64](o), raw[float64](as(w, dt)), psw, ix, from, d, mode, pad, size, top)
 		} else {
-			bagRun(raw[float32](o), raw[float32](as(w, dt)), psw, ix, from, d, mode, pad, tensor.Data[int64](c.Out(2)),
-				tensor.Data[int64](c.Out(3)))
+			bagRun(raw[float32](o), raw[float32](as(w, dt)), psw, ix, from, d, mode, pad, size, top)
 		}
 	})
+	for i, l := range [][]int64{bag, size, top} {
+		if o := c.Out(1 + i); i == 0 || o.DType() != tensor.Int64 {
+			tensor.CopyRaw(o, tensor.FromSlice(l, o.Shape()...))
+		}
+	}
 }
 
 // bagRun reduces the bags, in parallel.
@@ -288,7 +298,7 @@ func bagRows(c *Ctx, g *T) *T {
 func bagGradComposed(c *Ctx, g *T) *T {
 	mode := c.Int(4)
 	if mode == 2 {
-		top := c.Out(3)
+		top := c.Out(3).ToDType(tensor.Int64)
 		none := top.LtScalar(0)
 		return op.Call1("aten::scatter_add_", op.Zeros(g, c.Shape(0), g.DType()), 0, top.MaskedFillScalar(none, 0),
 			g.MaskedFillScalar(none, 0))

@@ -68,7 +68,7 @@ func embeddingBackwardBatch(b *tensor.Batched) []tensor.Value {
 
 // columnOf is a number for each example, beside a vector for each.
 func columnOf(b *tensor.Batched, like *T, by int) *T {
-	return arange(like, b.Size()).MulScalar(by).View([]int{b.Size(), 1})
+	return arange(like, b.Size()).MulScalar(by).ToDType(like.DType()).View([]int{b.Size(), 1})
 }
 
 // rowsOf are indices that go with the table of all examples, and its padding index: that of the first example, to which

@@ -23,6 +23,13 @@ func fusesCosine(c *Ctx) bool {
 	return c.Int(2) == nd-1 || c.Int(2) == -1
 }
 
+// checkEps refuses a negative bound of the lengths that the cosine divides by.
+func checkEps(c *Ctx, eps float64) {
+	if !(eps >= 0) {
+		c.Fail(tensor.ErrValue, "cosine_similarity: eps must be non-negative, got: %g", eps)
+	}
+}
+
 // composedCosine is the cosine along a dimension in public operators.
 func composedCosine(a, b *T, dim int, eps float64) *T {
 	dt := tensor.PromoteTypes(a.DType(), b.DType()) // also those of a 0-d tensor
@@ -117,10 +124,14 @@ func init() {
 		Doc: "is the cosine x1·x2 / (max(|x1|, eps) * max(|x2|, eps)) of the angles between vectors along " +
 			"dimension dim, for tensors that " +
 			"broadcast.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.cosine_similarity.html",
-		Grad:  "SumBackward1",
-		Body:  func(c *Ctx) { c.Return(composedCosine(c.T(0), c.T(1), c.Int(2), c.Float(3))) },
+		Grad: "SumBackward1",
+		Body: func(c *Ctx) {
+			checkEps(c, c.Float(3))
+			c.Return(composedCosine(c.T(0), c.T(1), c.Int(2), c.Float(3)))
+		},
 		Fuses: fusesCosine,
 		Infer: func(c *Ctx) {
+			checkEps(c, c.Float(3))
 			sh := c.Shape(0)
 			c.Alloc(0, sh[:len(sh)-1], c.ArgDType(0))
 		},

@@ -221,7 +221,7 @@ func init() {
 				multiMarginForward[float32](c, c.Num(2).F, c.Num(3).F)
 			}
 		},
-		Save: "self target weight",
+		Save: "self target weight", Constant: "weight",
 		VJP: func(c *Ctx, g *T) []*T {
 			return []*T{op.Call1("aten::multi_margin_loss_backward", g, c.T(0), c.T(1), c.Value(2), c.Value(3), c.T(4),
 				c.Int(5)), nil, nil}

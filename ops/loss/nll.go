@@ -334,7 +334,7 @@ func nllPair(forward, backward string, spatial bool, grad string) {
 		Schema: forward, Go: "-",
 		Infer: func(c *Ctx) { nllInfer(c, spatial) },
 		CPU:   nllKernel,
-		Save:  "self target weight total_weight",
+		Save:  "self target weight total_weight", Constant: "weight",
 		VJP: func(c *Ctx, g *T) []*T {
 			return []*T{op.Call1(bw, g, c.T(0), c.T(1), c.T(2), c.Int(3), c.Int(4), c.Out(1)), nil, nil}
 		},

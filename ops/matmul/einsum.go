@@ -338,8 +338,10 @@ func pair(a, b *T, ds []int, sumOver func(*T, []int) *T) *T {
 		}
 	}
 	a, b = sumOver(a, onlyA), sumOver(b, onlyB)
-	dt := tensor.PromoteTypes(a.DType(), b.DType())
-	a, b = a.ToDType(dt), b.ToDType(dt)
+	if len(sum) == 0 { // PyTorch multiplies element by element, which promotes; a product of matrices does not
+		dt := tensor.PromoteTypes(a.DType(), b.DType())
+		a, b = a.ToDType(dt), b.ToDType(dt)
+	}
 	for _, p := range ds {
 		if !slices.Contains(sum, p) { // of size 1 in both now
 			left = append(left, p)

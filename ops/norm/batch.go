@@ -249,6 +249,7 @@ func init() {
 			"The results are the output, the batch's mean and its inverse standard deviation (both empty outside " +
 			"training).",
 		Infer: infer(5), CPU: kernel, Save: save, VJP: vjp, AMP: tensor.AMPKeep,
+		Constant: "running_mean running_var",
 	})
 	tensor.Register(tensor.Def{
 		Schema: "_native_batch_norm_legit(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!) running_mean, Tensor(b!) running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",

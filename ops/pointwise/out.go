@@ -15,6 +15,8 @@ func init() {
 		"special_round")
 	tensor.RegisterOutType("the output given to float_power has dtype {got} but the operation's result requires "+
 		"dtype {want}", "float_power")
+	tensor.RegisterOutType("the base given to float_power_ has dtype {got} but the operation's result requires dtype "+
+		"{want}", "float_power_")
 	tensor.RegisterOutType("heaviside is not yet implemented for tensors with different dtypes.", "heaviside")
 	tensor.RegisterOutType("isneginf does not support non-boolean outputs.", "isneginf")
 	tensor.RegisterOutType("isposinf does not support non-boolean outputs.", "isposinf")

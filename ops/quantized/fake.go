@@ -232,7 +232,8 @@ func init() {
 		Schema: "fake_quantize_per_channel_affine_cachemask(Tensor self, Tensor scale, Tensor zero_point, int axis, " +
 			"int quant_min, int quant_max) -> (Tensor output, Tensor mask)",
 		Doc: fakeDoc, Go: "-", Save: "mask", Infer: inferFake, Grad: "FakeQuantizePerChannelAffineCachemaskBackward0",
-		VJP: func(c *Ctx, g *T) []*T { return []*T{g.Mul(c.Out(1)), nil, nil} },
+		Constant: "scale zero_point",
+		VJP:      func(c *Ctx, g *T) []*T { return []*T{g.Mul(c.Out(1)), nil, nil} },
 		CPU: func(c *Ctx) {
 			axis, of := channelQParams(c, c.T(0), c.T(1), c.T(2), c.Int(3), c.Int(4), c.Int(5), false)
 			runFake(c, c.T(0), axis, of)

@@ -184,7 +184,11 @@ func cumulative(schema, doc string, sum bool) {
 	tensor.Register(tensor.Def{Schema: schema, Doc: doc, InPlace: true, Out: true,
 		Infer: func(c *Ctx) {
 			op.Wrap(c, c.Int(1), c.T(0).Dim())
-			c.Alloc(0, c.Shape(0), cumType(c))
+			dt := cumType(c)
+			if dt == tensor.Bool {
+				c.FailDType(tensor.ErrNotImpl, op.Pick(sum, "cumsum_out_cpu", "cumprod_out_cpu"), dt)
+			}
+			c.Alloc(0, c.Shape(0), dt)
 		},
 		CPU:  func(c *Ctx) { cumKernel(c, sum) },
 		Save: map[bool]string{true: "", false: "self result"}[sum],
