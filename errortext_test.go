@@ -27,7 +27,8 @@ func TestErrorsTellWhatToDo(t *testing.T) {
 		{"avg is not a valid value for reduction (it is one of \"none\", \"mean\" and \"sum\")",
 			torch.ErrValue, func() {
 				none := tensor.Value{}
-				if _, err := tensor.CallOp("F::mse_loss", tensor.TensorValue(ones), tensor.TensorValue(ones), none, none,
+				if _, err := tensor.CallOp("F::mse_loss", tensor.TensorValue(ones), tensor.TensorValue(ones), none,
+					none,
 					tensor.StrValue("avg")); err != nil {
 					panic(err)
 				}
@@ -40,9 +41,10 @@ func TestErrorsTellWhatToDo(t *testing.T) {
 			y.Backward()
 			y.Backward()
 		}},
-		{"\"adaptive_avg_pool2d\" not implemented for 'Long' (convert the tensor with Float())", tensor.ErrNotImpl, func() {
-			F.AdaptiveAvgPool2d(torch.Ones([]int{1, 4, 4}).Long(), []int{2, 2})
-		}},
+		{"\"adaptive_avg_pool2d\" not implemented for 'Long' (convert the tensor with Float())", tensor.ErrNotImpl,
+			func() {
+				F.AdaptiveAvgPool2d(torch.Ones([]int{1, 4, 4}).Long(), []int{2, 2})
+			}},
 		{"\"kthvalue_cpu\" not implemented for 'ComplexFloat' (take Real(), Imag() or Abs() of the tensor)",
 			tensor.ErrNotImpl, func() { ones.CFloat().Kthvalue(1) }},
 		{"\"logcumsumexp_out_cpu\" not implemented for 'Int' (convert the tensor with Float())", tensor.ErrNotImpl,
@@ -55,13 +57,14 @@ func TestErrorsTellWhatToDo(t *testing.T) {
 			F.ScaledDotProductAttention(ones, ones, ones,
 				F.ScaledDotProductAttentionOptions{AttnMask: torch.Ones([]int{5, 5}), IsCausal: true})
 		}},
-		{"(in Go: autograd.SetDetectAnomaly(true, autograd.AnomalyOptions{NoCheckNaN: true}))", torch.ErrAutograd, func() {
-			x := torch.Ones([]int{2}).SetRequiresGrad(true)
-			y := x.Exp()
-			z := y.Sum()
-			y.AddScalarInPlace(1)
-			z.Add(y.Sum()).Backward()
-		}},
+		{"(in Go: autograd.SetDetectAnomaly(true, autograd.AnomalyOptions{NoCheckNaN: true}))", torch.ErrAutograd,
+			func() {
+				x := torch.Ones([]int{2}).SetRequiresGrad(true)
+				y := x.Exp()
+				z := y.Sum()
+				y.AddScalarInPlace(1)
+				z.Add(y.Sum()).Backward()
+			}},
 		{"Use .reshape(...) instead. (in Go: Reshape)", torch.ErrShape, func() { ones.T().View([]int{10}) }},
 	} {
 		err := torch.Try(e.f)
@@ -91,8 +94,10 @@ func TestRefusalsOfPyTorch(t *testing.T) {
 		f    func()
 		want string // "" for a call that works
 	}{
-		{call("aten::einsum", "ij,jk->ik", []*torch.Tensor{f32, f64}), "expected m1 and m2 to have the same dtype, but got: float != double"},
-		{call("aten::einsum", "ij,ij->", []*torch.Tensor{f64, f32}), "expected m1 and m2 to have the same dtype, but got: double != float"},
+		{call("aten::einsum", "ij,jk->ik", []*torch.Tensor{f32, f64}),
+			"expected m1 and m2 to have the same dtype, but got: float != double"},
+		{call("aten::einsum", "ij,ij->", []*torch.Tensor{f64, f32}),
+			"expected m1 and m2 to have the same dtype, but got: double != float"},
 		{call("aten::einsum", "ij,ij->ij", []*torch.Tensor{f32, f64}), ""},
 		{call("aten::einsum", "ij,k->ij", []*torch.Tensor{f32, f64.Select(0, 0)}), ""},
 		{func() { F.CosineSimilarity(f32, f32, F.CosineSimilarityOptions{Eps: torch.Some(-1.0)}) },

@@ -177,7 +177,8 @@ var zoo = map[string]func() nn.Module{
 		return nn.NewTransformerDecoder(nn.NewTransformerDecoderLayer(2,
 			1), 1, nil)
 	},
-	"NewSequential": func() nn.Module { return nn.NewSequential(nn.NewLinear(2, 2), nn.NewReLU()) },
+	"NewSequential":   func() nn.Module { return nn.NewSequential(nn.NewLinear(2, 2), nn.NewReLU()) },
+	"NewDataParallel": func() nn.Module { return nn.NewDataParallel(nn.NewLinear(2, 2)) },
 	"NewTransformer": func() nn.Module {
 		return nn.NewTransformer(nn.TransformerOptions{DModel: torch.Some(2), NHead: torch.Some(1),
 			NumEncoderLayers: torch.Some(1), NumDecoderLayers: torch.Some(1)})

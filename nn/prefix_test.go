@@ -1,9 +1,11 @@
 package nn_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/gotorch-dev/torch"
 	"github.com/gotorch-dev/torch/nn"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -45,5 +47,23 @@ func TestPrefixHint(t *testing.T) {
 			k
 	}).StripPrefix("module.")); err != nil {
 		t.Error(err)
+	}
+}
+
+// DataParallel runs its module and has its keys behind "module.", as Python's files show.
+func TestDataParallel(t *testing.T) {
+	inner := nn.NewSequential(nn.NewLinear(2, 3), nn.NewReLU())
+	m := nn.NewDataParallel(inner)
+	x := torch.Randn([]int{4, 2})
+	if got, want := m.Forward(x), inner.Forward(x); !got.Equal(want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	if got, want := nn.StateDict(m).Keys(), []string{"module.0.weight", "module.0.bias"}; !slices.Equal(got, want) {
+		t.Errorf("keys %v, want %v", got, want)
+	}
+	const text = "DataParallel(\n  (module): Sequential(\n    (0): Linear(in_features=2, out_features=3, bias=True)\n" +
+		"    (1): ReLU()\n  )\n)"
+	if m.String() != text {
+		t.Errorf("printed as %s", m)
 	}
 }

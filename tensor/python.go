@@ -29,6 +29,45 @@ func (t *Tensor) IsCUDA() bool { return t.Device().Type == CUDADevice }
 // IsMeta reports that the tensor has a shape and a dtype, but no elements.
 func (t *Tensor) IsMeta() bool { return t.Device().Type == MetaDevice }
 
+// What programs ask about devices, layouts and memory that are not here: the answer is no. Memory is shared by all
+// goroutines as it is; Python's IsShared asks about other processes.
+
+// IsMPS reports that the tensor is on a GPU of Apple's.
+func (t *Tensor) IsMPS() bool { return false }
+
+// IsXPU reports that the tensor is on a GPU of Intel's.
+func (t *Tensor) IsXPU() bool { return false }
+
+// IsXLA reports that the tensor is on a device of XLA's.
+func (t *Tensor) IsXLA() bool { return false }
+
+// IsIPU reports that the tensor is on an IPU.
+func (t *Tensor) IsIPU() bool { return false }
+
+// IsMTIA reports that the tensor is on an accelerator of that name.
+func (t *Tensor) IsMTIA() bool { return false }
+
+// IsMAIA reports that the tensor is on an accelerator of that name.
+func (t *Tensor) IsMAIA() bool { return false }
+
+// IsVulkan reports that the tensor is in a buffer of Vulkan's.
+func (t *Tensor) IsVulkan() bool { return false }
+
+// IsMKLDNN reports that the tensor has oneDNN's own layout.
+func (t *Tensor) IsMKLDNN() bool { return false }
+
+// IsNested reports a nested tensor, whose rows differ in length.
+func (t *Tensor) IsNested() bool { return false }
+
+// IsPinned reports that the tensor is in memory that a GPU may read at any time.
+func (t *Tensor) IsPinned() bool { return false }
+
+// IsShared reports that other processes share the tensor's memory.
+func (t *Tensor) IsShared() bool { return false }
+
+// IsDistributed is false in PyTorch, too.
+func (t *Tensor) IsDistributed() bool { return false }
+
 // GetDevice is the number of the tensor's device, -1 for the CPU.
 // https://pytorch.org/docs/stable/generated/torch.Tensor.get_device.html
 func (t *Tensor) GetDevice() int {
