@@ -54,8 +54,12 @@ func (n *node) labelList(what string) (x *T, elem onnxpb.DataType, texts []strin
 	return nil, 0, nil
 }
 
-// labelEncoder maps labels to labels.
+// labelEncoder maps labels to labels. In the first version of its domain it has a list of strings, which stand for
+// their positions.
 func labelEncoder(n *node) []*value {
+	if l := n.strings("classes_strings"); len(l) > 0 {
+		return n.categories(l, count(len(l)))
+	}
 	keys, keyElem, keyTexts := n.labelList("key")
 	values, elem, texts := n.labelList("value")
 	keyCount, valueCount := len(keyTexts), len(texts)
@@ -121,6 +125,11 @@ func categoryMapper(n *node) []*value {
 	if len(texts) != len(l) || len(l) == 0 {
 		fail("%w: %d strings for %d integers", onnxpb.ErrFormat, len(texts), len(l))
 	}
+	return n.categories(texts, l)
+}
+
+// categories maps input 0 from texts to l where it has strings, and from l to texts where it has integers.
+func (n *node) categories(texts []string, l []int) []*value {
 	if n.T(0).elem != onnxpb.String {
 		return one(n.pick(n.find(vector(l), nil), append(texts, n.str("default_string", "_Unused"))))
 	}

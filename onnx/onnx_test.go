@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -374,13 +375,20 @@ func FuzzRead(f *testing.F) {
 		}
 		f.Add(m.Bytes())
 	}
+	for _, op := range []string{"StringSplit", "Identity", "StringNormalizer"} {
+		f.Add(stringModel(node(op, "x", "y"), onnxpb.String).Bytes())
+	}
+	labels := stringModel(node("LabelEncoder", "x", "y", stringAttr("keys_strings", "a b", "c"),
+		intAttr("values_int64s", 1, 2)), onnxpb.String)
+	labels.Graph.Nodes[0].Domain = "ai.onnx.ml"
+	f.Add(labels.Bytes())
 	torch.SetMemoryLimit(1 << 30)
 	f.Fuzz(func(t *testing.T, b []byte) {
 		m, err := onnx.Read(bytes.NewReader(b), int64(len(b)))
 		if err != nil {
 			return
 		}
-		in := map[string]*torch.Tensor{}
+		in := map[string]tensor.Value{}
 		for _, p := range m.Inputs() {
 			shape := []int{}
 			total := 1
@@ -391,14 +399,18 @@ func FuzzRead(f *testing.F) {
 				}
 				shape = append(shape, n)
 			}
-			if p.DType == 0 {
+			switch {
+			case p.Type.Kind == graph.OpaqueType:
+				in[p.Name] = graph.NewStrings(slices.Repeat([]string{"a b"}, total), shape...)
+			case p.DType == 0:
 				return
+			default:
+				in[p.Name] = tensor.TensorValue(torch.Zeros(shape).ToDType(p.DType))
 			}
-			in[p.Name] = torch.Zeros(shape).ToDType(p.DType)
 		}
 		ctx, stop := context.WithTimeout(context.Background(), time.Second) // of loops that never end
 		defer stop()
-		_, _ = m.Run(ctx, in)
+		_, _ = m.RunValues(ctx, in)
 	})
 }
 

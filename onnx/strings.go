@@ -376,7 +376,7 @@ func splitStrings(x *graph.Strings, delimiter string, most int) []any {
 
 // splitFields splits at white space.
 func splitFields(s string, most int) (parts []string) {
-	s = strings.TrimSpace(s)
+	s = strings.TrimFunc(s, isSpace)
 	for s != "" {
 		i := strings.IndexFunc(s, isSpace)
 		if i < 0 || most >= 0 && len(parts) == most {

@@ -115,6 +115,7 @@ func TestStrings(t *testing.T) {
 			"[2 2] [5 6 -1 5]"},
 		{ml(op("LabelEncoder", x, intAttr("keys_int64s", 1, 2), stringAttr("values_strings", "one", "two"))),
 			tensor.TensorValue(torch.TensorOf[int64](2, 3)), onnxpb.Int64, nil, `[2]["two" "_Unused"]`},
+		{ml(op("LabelEncoder", x, stringAttr("classes_strings", "a", "b"))), abc, str, nil, "[2 2] [0 1 -1 0]"},
 		{ml(op("CategoryMapper", x, stringAttr("cats_strings", "a", "b"), intAttr("cats_int64s", 5, 6))), abc, str, nil,
 			"[2 2] [5 6 -1 5]"},
 		{ml(op("OneHotEncoder", x, stringAttr("cats_strings", "b", "c"))), graph.NewStrings([]string{"c", "d"}), str,
