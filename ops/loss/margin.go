@@ -22,8 +22,12 @@ func cosineEmbedding(c *Ctx, a, b, t *T, margin float64) *T {
 			tensor.ShapeString(a.Shape()), tensor.ShapeString(b.Shape()))
 	}
 	d := []int{t.Dim()}
-	dot := a.Mul(b).SumDim(d)
-	cos := dot.Div(a.Mul(a).SumDim(d).AddScalar(1e-12).Mul(b.Mul(b).SumDim(d).AddScalar(1e-12)).Sqrt())
+	dot := func(a, b *T) *T {
+		p := a.Mul(b)
+		return op.Consumed(p.SumDim(d), p)
+	}
+	ab := dot(a, b)
+	cos := ab.Div(dot(a, a).AddScalar(1e-12).Mul(dot(b, b).AddScalar(1e-12)).Sqrt())
 	zeros := cos.ZerosLike()
 	alike := op.Call1("aten::where.self", t.EqScalar(1), cos.RsubScalar(1), zeros)
 	return alike.Add(op.Call1("aten::where.self", t.EqScalar(-1), cos.SubScalar(margin).ClampMinScalar(0), zeros))

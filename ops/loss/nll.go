@@ -34,13 +34,16 @@ const nllBlock = 4096
 const nllRun = 256
 
 // nllPlaces finds, for positions from lo on, the places of the values of their classes; -1 for those that do not count.
-func nllPlaces(at []int, target []int64, lo, classes, inner, ignore int) {
+// It returns how many count.
+func nllPlaces(at []int, target []int64, lo, classes, inner, ignore int) (count int) {
 	n, i := lo/inner, lo%inner
 	base := n*classes*inner + i
+	count = len(at)
 	for q, k := range target[lo:][:len(at)] {
 		at[q] = base + int(k)*inner
 		if int(k) == ignore {
 			at[q] = -1
+			count--
 		}
 		base++
 		if i++; i == inner {
@@ -48,6 +51,7 @@ func nllPlaces(at []int, target []int64, lo, classes, inner, ignore int) {
 			i = 0
 		}
 	}
+	return count
 }
 
 // nllForward writes the losses (reduction none) or returns their weighted sum and the sum of the weights. x is dense.
@@ -66,8 +70,13 @@ func nllForward[E real](out []E, x *T, w []E, target []int64, n, classes, inner,
 		var values [nllRun]E
 		for ; lo < hi; lo += nllRun {
 			at, v := places[:min(nllRun, hi-lo)], values[:min(nllRun, hi-lo)]
-			nllPlaces(at, target, lo, classes, inner, ignore)
+			count := nllPlaces(at, target, lo, classes, inner, ignore)
 			nllValues(v, at, wide, narrow, brain)
+			if out == nil && w == nil {
+				s -= sumWide(v)
+				t += float64(count)
+				continue
+			}
 			for q, a := range at {
 				if a < 0 {
 					continue
@@ -93,19 +102,41 @@ func nllForward[E real](out []E, x *T, w []E, target []int64, n, classes, inner,
 	return sum, total
 }
 
-// nllValues reads the values at places that are not negative.
+// nllValues reads the values at places; 0 where the place is negative.
 func nllValues[E real](v []E, at []int, wide []E, narrow []uint16, brain bool) {
+	if wide != nil {
+		for q, a := range at {
+			if v[q] = 0; a >= 0 {
+				v[q] = wide[a]
+			}
+		}
+		return
+	}
 	for q, a := range at {
 		switch {
 		case a < 0:
-		case wide != nil:
-			v[q] = wide[a]
+			v[q] = 0
 		case brain:
 			v[q] = E(vec.BF16ToF32(narrow[a]))
 		default:
 			v[q] = E(vec.F16ToF32(narrow[a]))
 		}
 	}
+}
+
+// sumWide is a sum in float64, in four parts, as each addition waits for the one before.
+func sumWide[E real](v []E) float64 {
+	var s [4]float64
+	for ; len(v) >= 4; v = v[4:] {
+		s[0] += float64(v[0])
+		s[1] += float64(v[1])
+		s[2] += float64(v[2])
+		s[3] += float64(v[3])
+	}
+	for _, x := range v {
+		s[0] += float64(x)
+	}
+	return s[0] + s[1] + (s[2] + s[3])
 }
 
 // memories is x's memory as values or, of a 16-bit float, as bits.

@@ -336,7 +336,7 @@ func init() {
 		result(func(g, y *T) *T { return g.Div(y.Conj().MulScalar(2)) }))
 	floatUnary("rsqrt(Tensor self) -> Tensor", "is 1 / sqrt(self).",
 		&unK{name: "rsqrt", h: vec.Rsqrt16, f32: vec.RsqrtF32, f64: vec.RsqrtF64, c128: c128of(rsqrtC)},
-		result(func(g, y *T) *T { return g.MulScalar(-0.5).Mul(y.Mul(y).Mul(y).Conj()) }))
+		result(func(g, y *T) *T { return g.MulScalar(-0.5).Mul(y.PowScalar(3).Conj()) }))
 	floatUnary("reciprocal(Tensor self) -> Tensor", "is 1 / self.",
 		&unK{name: "reciprocal", h: vec.Reciprocal16, f32: vec.ReciprocalF32, f64: vec.ReciprocalF64,
 			c64:  reciprocalK[float32, complex64](&real32, vec.ReciprocalPartsF32),

@@ -178,7 +178,11 @@ func (k *taps[E, S]) adaptiveAvgBackward1(w *window, gin, gout []S) {
 					clear(row)
 				}
 				for _, x := range bx {
-					v := src[i] / E(z.size) / E(y.size) / E(x.size)
+					v := src[i]
+					if isz > wd { // else these windows are one wide
+						v = v / E(z.size) / E(y.size)
+					}
+					v /= E(x.size)
 					i++
 					for j := x.lo; j < x.hi; j++ {
 						row[j] += v

@@ -161,6 +161,7 @@ func padSequence(c *Ctx) {
 		longest = max(longest, s.Size(0))
 	}
 	padded := make([]*T, len(list))
+	var own []*T
 	for i, s := range list {
 		padded[i] = s
 		if n := longest - s.Size(0); n > 0 {
@@ -171,13 +172,14 @@ func padSequence(c *Ctx) {
 				pad[2*s.Dim()-1] = n
 			}
 			padded[i] = op.Call1("aten::constant_pad_nd", s, pad, c.Float(2))
+			own = append(own, padded[i])
 		}
 	}
 	dim := 1
 	if c.Bool(1) {
 		dim = 0
 	}
-	c.Return(join(opStack, padded, dim))
+	c.Return(op.Consumed(join(opStack, padded, dim), own...))
 }
 
 func init() {

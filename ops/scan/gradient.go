@@ -116,7 +116,9 @@ func (a gradientArgs) gradient(c *Ctx) {
 func even(x *T, step tensor.Num, d, edge int) *T {
 	n := x.Size(d)
 	at := func(i int) *T { return narrow(x, d, i, 1) }
-	center := narrow(x, d, 2, n-2).Sub(narrow(x, d, 0, n-2)).DivScalar(step)
+	center := narrow(x, d, 2, n-2).Sub(narrow(x, d, 0, n-2))
+	center = op.Consumed(center.DivScalar(step), center)
+	center = op.Consumed(center.DivScalar(2), center)
 	var first, last *T
 	if edge == 1 {
 		first, last = at(1).Sub(at(0)).DivScalar(step), at(n-1).Sub(at(n-2)).DivScalar(step)
@@ -124,7 +126,7 @@ func even(x *T, step tensor.Num, d, edge int) *T {
 		first = at(0).MulScalar(-1.5).Add(at(1).MulScalar(2)).Add(at(2).MulScalar(-0.5)).DivScalar(step)
 		last = at(n - 3).MulScalar(0.5).Add(at(n - 2).MulScalar(-2)).Add(at(n - 1).MulScalar(1.5)).DivScalar(step)
 	}
-	return op.Call1("aten::cat", []*T{first, center.DivScalar(2), last}, d)
+	return op.Consumed(op.Call1("aten::cat", []*T{first, center, last}, d), center)
 }
 
 // uneven is the derivative along dimension d for samples at points: of the parabola through three neighbours, or with

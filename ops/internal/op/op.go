@@ -181,3 +181,13 @@ func Overlap(a, b *tensor.Tensor) bool {
 	blo, bhi := extent(b)
 	return alo < bhi && blo < ahi
 }
+
+// Consumed is y, the result of a step of a body, and frees the memory of the values inner that the step has read and
+// that nothing else needs: what comes next gets memory that is still in the caches. Where somebody may look at them,
+// [tensor.ReleaseConsumed] frees nothing.
+func Consumed(y *tensor.Tensor, inner ...*tensor.Tensor) *tensor.Tensor {
+	for _, t := range inner {
+		tensor.ReleaseConsumed(t, y)
+	}
+	return y
+}
