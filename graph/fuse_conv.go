@@ -368,8 +368,15 @@ func (u *fuser) depthwise(n, next *Node) {
 		nil, nil, nil, math.Inf(-1), math.Inf(1), n.In[10], next.In[10], "none")
 }
 
+// suitsWinograd reports a fused convolution that Winograd's algorithm may compute, which saves more than to take over
+// the pooling behind it would.
+func (u *fuser) suitsWinograd(n *Node) bool {
+	w := weightOf(n, 1)
+	return w.Size(1) >= 16 && w.Size(2) == 3 && w.Size(3) == 3 && u.allInts(n.In[4], 1) && u.allInts(n.In[6], 1)
+}
+
 func (u *fuser) pool(n, next *Node) {
-	if len(next.In) != 6 || n.In[10].Node.Const.X != "none" {
+	if len(next.In) != 6 || n.In[10].Node.Const.X != "none" || u.wino && u.suitsWinograd(n) {
 		return
 	}
 	window, ok := u.constInts(next.In[1])

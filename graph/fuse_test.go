@@ -271,6 +271,38 @@ func TestRunKeepsWhatAnOperatorReturns(t *testing.T) {
 	})
 }
 
+// TestFuseWinograd: a convolution that Winograd's algorithm may compute leaves the pooling behind it alone.
+func TestFuseWinograd(t *testing.T) {
+	gen := torch.NewGenerator().ManualSeed(1)
+	w := randn(gen, 32, 16, 3, 3)
+	x := randn(gen, 2, 16, 20, 24)
+	build := func(o *graph.FuseOptions) (*torch.Tensor, bool) {
+		f := graph.NewFunction("f")
+		b := f.Body
+		y := b.Call1("aten::conv2d", b.Param("x", graph.Tensor), w, nil, []int{1, 1}, []int{1, 1}, []int{1, 1}, 1)
+		b.Return(b.Call1("aten::max_pool2d", b.Call1("aten::relu", y), []int{2, 2}, []int{2, 2}, []int{0, 0}, []int{1, 1},
+			false))
+		if o != nil {
+			f.FuseWith(*o)
+		}
+		out, err := f.Run(context.Background(), tensor.TensorValue(x))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out[0].T, strings.Contains(f.String(), "gotorch::conv_pool_fused")
+	}
+	want, _ := build(nil)
+	for _, on := range []bool{false, true} {
+		got, pools := build(&graph.FuseOptions{Winograd: on})
+		if pools == on {
+			t.Errorf("Winograd %v: with the pooling: %v", on, pools)
+		}
+		if d := got.Sub(want).Abs().Max().Item(); d > 1e-5*want.Abs().Max().Item() {
+			t.Errorf("Winograd %v: the result is %g from that of the operators", on, d)
+		}
+	}
+}
+
 // TestFreeze: attributes are constants until they are changed.
 func TestFreeze(t *testing.T) {
 	inner, outer := graph.NewClass("Inner", graph.ClassType), graph.NewClass("Outer", graph.ClassType)

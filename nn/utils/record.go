@@ -154,7 +154,8 @@ func (o *Optimized) finish(key string, p *plan, c *trace.Captured) {
 		o.mu.Lock()
 		weights := o.weights
 		o.mu.Unlock()
-		err := tensor.Try(func() { c.Func.FuseWith(graph.FuseOptions{Weights: weights, Exact: true, Winograd: o.winograd}) })
+		fuse := graph.FuseOptions{Weights: weights, Exact: true, Winograd: o.winograd}
+		err := tensor.Try(func() { c.Func.FuseWith(fuse) })
 		if err == nil {
 			err = c.Func.Compile()
 		}

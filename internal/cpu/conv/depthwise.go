@@ -30,13 +30,12 @@ type depthwiseJob[T Float] struct {
 	es int
 	vl int // channels of a vector, a whole number of groups
 	// weights: [block of channels][taps and, for groups, channels that are read][channel of the block]
-	w       unsafe.Pointer
-	wrow    int // bytes of the last dimension of w
-	wlen    int // bytes of a block of channels in w
-	wtap    int // bytes between taps
-	wmix    int // bytes between the channels that are read
-	bias    unsafe.Pointer
-	sliding slidingTaps // taps that a kernel takes together in a band, see slidingTaps
+	w    unsafe.Pointer
+	wrow int // bytes of the last dimension of w
+	wlen int // bytes of a block of channels in w
+	wtap int // bytes between taps
+	wmix int // bytes between the channels that are read
+	bias unsafe.Pointer
 
 	index []int32 // for groups of several channels: which channels the lanes take, see groupLaneIndex
 
@@ -84,7 +83,7 @@ func (d *depthwiseJob[T]) inPlace() bool {
 	for _, t := range d.phases[0].taps {
 		off = append(off, t.d[2])
 	}
-	together := d.slidingRuns(&d.phases[0], off, 1, d.istep[2]).taps > 0
+	together := d.slidingRuns(d.phases[0].taps, off, 1, d.istep[2]).taps > 0
 	if d.groupSize == 1 && d.pt != pathAVX512 && (d.groups%d.vl > 0 || !together && 4*d.ext[2] < d.grid[2]) {
 		return true
 	}
@@ -310,15 +309,27 @@ func (d *depthwiseJob[T]) line(p *args, ph *phase, img, z, y, n int, seg []int) 
 	xa = min(xa, end)
 	xb = max(xa, xb)
 	rows, _ := tileSize[T](d.pt)
+	inner, ahead := slidingTaps{}, p.prefetchStep
+	if whole {
+		if inner = d.slidingInner(taps); inner.taps > 0 {
+			rows = slidingMaxPositions[T](d.pt, inner.taps, inner.stride)
+			p.cs, p.tapStep = inner.columns*d.inPix*d.es, (taps[1].wi-taps[0].wi)*d.wtap
+		}
+	}
 	for x := 0; x < end; {
-		r := 1
+		r, by := 1, slidingTaps{}
+		p.prefetchStep = ahead
 		if x >= xa && x < xb {
 			// Tiles of nearly equal height.
 			r = ceilDiv(xb-x, ceilDiv(xb-x, rows))
+			if by = inner; by.taps > 0 { // fewer steps
+				p.prefetchStep = min(by.taps*ahead, slidingFetchLines*64)
+			}
 		}
 		seg = seg[:0]
 		at := -1
-		for _, t := range taps {
+		for i := 0; i < len(taps); i += max(by.taps, 1) {
+			t := taps[i]
 			ix := x*d.istep[2] + t.d[2]
 			if ix < 0 || ix >= w {
 				continue
@@ -334,10 +345,24 @@ func (d *depthwiseJob[T]) line(p *args, ph *phase, img, z, y, n int, seg []int) 
 		p.rs = d.istep[2] * d.inPix * d.es
 		a := unsafe.Add(d.src, max(at, 0)*d.inPix*d.es)
 		p.seg, p.segEnd = unsafe.Pointer(&seg[0]), unsafe.Pointer(&seg[end])
-		d.tile(p, a, d.dst, d.result(ph, img, z, y, x), r, d.channels)
+		d.tile(p, by, a, d.dst, d.result(ph, img, z, y, x), r, d.channels)
 		x += r
 	}
+	p.prefetchStep = ahead
 	return seg
+}
+
+// slidingInner is slidingRuns for the positions of a line that see all taps, where they are next to each other.
+func (d *depthwiseJob[T]) slidingInner(taps []tap) slidingTaps {
+	var columns [64]int
+	off := columns[:0]
+	for _, t := range taps {
+		off = append(off, t.d[2])
+	}
+	if by := d.slidingRuns(taps, off, 1, d.istep[2]); by.every == 1 {
+		return by
+	}
+	return slidingTaps{}
 }
 
 // lineOf is the line of the image at src that tap t sees from line y of the grid.
@@ -450,9 +475,9 @@ func (d *depthwiseJob[T]) slidingLine(p *args, ph *phase, taps []tap, by sliding
 	return seg[:0]
 }
 
-// tile computes r positions of the given channels. c is the byte offset of the first position in the result,
-// and in the residual.
-func (d *depthwiseJob[T]) tile(p *args, a, out unsafe.Pointer, c, r, channels int) {
+// tile computes r positions of the given channels, whose taps are taken as by says. c is the byte offset of the
+// first position in the result, and in the residual.
+func (d *depthwiseJob[T]) tile(p *args, by slidingTaps, a, out unsafe.Pointer, c, r, channels int) {
 	h := (r + 1) / 2
 	set := func(ch int) {
 		off := ch * d.es
@@ -476,8 +501,8 @@ func (d *depthwiseJob[T]) tile(p *args, a, out unsafe.Pointer, c, r, channels in
 	if tail == 0 {
 		p.mask = 1<<uint(d.vl) - 1
 	}
-	if d.sliding.taps > 0 {
-		slidingTile[T](d.pt, p, d.sliding.taps, d.sliding.stride, r)
+	if by.taps > 0 {
+		slidingTile[T](d.pt, p, by.taps, by.stride, r)
 		return
 	}
 	if d.pt != pathAVX2 && d.pt != pathNEON || tail == 0 {
@@ -512,7 +537,7 @@ func (d *depthwiseJob[T]) runBands(l int) {
 	}
 	for i := range j.phases {
 		j.phases[i].off = j.offsets(&j.phases[i], d.es)
-		j.phases[i].sliding = d.slidingRuns(&j.phases[i], j.phases[i].off, j.pix*d.es, j.step[2])
+		j.phases[i].sliding = d.slidingRuns(j.phases[i].taps, j.phases[i].off, j.pix*d.es, j.step[2])
 	}
 	nc := ceilDiv(j.groups, j.cb)
 	per, grain := j.nx*j.ny*j.grid[0], 1
@@ -554,11 +579,11 @@ func (d *depthwiseJob[T]) runBands(l int) {
 	})
 }
 
-// slidingRuns returns how the taps of a phase can be taken together, where they come in runs of 3, 5 or 7 at
-// equal distances. off are the places of the taps in a line or in a band, in which columns are pix apart and
-// positions step columns.
-func (d *depthwiseJob[T]) slidingRuns(ph *phase, off []int, pix, step int) slidingTaps {
-	n := len(ph.taps)
+// slidingRuns returns how taps can be taken together, where they come in runs of 3, 5 or 7 at equal distances.
+// off are the places of the taps in a line or in a band, in which columns are pix apart and positions step
+// columns.
+func (d *depthwiseJob[T]) slidingRuns(taps []tap, off []int, pix, step int) slidingTaps {
+	n := len(taps)
 	if d.groupSize > 1 || n < 2 {
 		return slidingTaps{}
 	}
@@ -567,7 +592,7 @@ func (d *depthwiseJob[T]) slidingRuns(ph *phase, off []int, pix, step int) slidi
 		same := by.taps > 0 && n%w == 0
 		for k := range n {
 			same = same && (k%w == 0 || off[k]-off[k-1] == by.columns*pix &&
-				ph.taps[k].wi-ph.taps[k-1].wi == ph.taps[1].wi-ph.taps[0].wi)
+				taps[k].wi-taps[k-1].wi == taps[1].wi-taps[0].wi)
 		}
 		if same {
 			return by
@@ -643,7 +668,7 @@ func (d *depthwiseJob[T]) bandTask(p *args, b *block, s *scratch) {
 			continue
 		}
 		step, every := 1, 1
-		if full.sliding = ph.sliding; ph.sliding.taps > 0 {
+		if ph.sliding.taps > 0 {
 			step, every, rows = ph.sliding.taps, ph.sliding.every,
 				slidingMaxPositions[T](j.pt, ph.sliding.taps, ph.sliding.stride)
 			p.cs, p.tapStep = ph.sliding.columns*j.pix*d.es, (ph.taps[1].wi-ph.taps[0].wi)*d.wtap
@@ -675,7 +700,7 @@ func (d *depthwiseJob[T]) bandTask(p *args, b *block, s *scratch) {
 						(b.lo[1]*j.ostep[1]+ph.at[1]-dst.at[1])*dst.line
 					c = (at + (x*j.ostep[2]+ph.at[2])*dst.pix) * d.es
 				}
-				full.tile(p, unsafe.Add(s.band, x*pix), full.dst, c, tiles[k+1]-t, channels)
+				full.tile(p, ph.sliding, unsafe.Add(s.band, x*pix), full.dst, c, tiles[k+1]-t, channels)
 				s.prefetch.advance(p)
 			}
 		}

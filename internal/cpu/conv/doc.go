@@ -22,8 +22,9 @@
 //	                                                    AVX2 and AVX-512)
 //	depthwise, few channels   depthwise_fewchannels.go  depthwise, stride 1, and channels that would leave vectors
 //	                                                    partly empty: neighbouring positions share a vector
-//	Winograd F(4×4, 3×3)      winograd.go               only after SetWinograd(true): float32 in assembly, 3×3,
-//	                                                    stride 1, at least 16 input channels, enough positions
+//	Winograd F(4×4, 3×3)      winograd.go               only where SetWinograd or Epilogue.Winograd allows it:
+//	                                                    float32 in assembly, 3×3, stride 1, at least 16 input
+//	                                                    channels, enough positions
 //	kn2row                    kn2row.go                 stride 1 and few output channels, by an estimate of the
 //	                                                    multiply-adds of both ways
 //	direct                    direct.go                 everything else
@@ -91,7 +92,8 @@
 //
 // Winograd: Lavin and Gray 2016, "Fast Algorithms for Convolutional Neural Networks". A tile of 6×6 inputs and the 3×3
 // weights are transformed, 36 matrix products take the place of the convolution, and the products are transformed back
-// into 4×4 results: 36 instead of 144 multiplications, and larger rounding errors.
+// into 4×4 results: 36 instead of 144 multiplications, and larger rounding errors. How much larger depends on the points
+// at which the transforms evaluate polynomials; those of Lavin and Gray are not the best.
 //
 // kn2row: Vasudevan, Anderson and Gregg 2017, "Parallel Multi Channel Convolution using General Matrix Multiplication".
 // One matrix product for all taps, then sums of its shifted rows. Positions are the lanes of vectors, so few output
