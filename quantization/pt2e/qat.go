@@ -13,7 +13,8 @@ import (
 // they will be after the batch norm is folded (Jacob et al. 2018). Capture the network in training mode. Then the model
 // is trained; Eval and ConvertPT2E follow. A model that was prepared before is an error with ErrValue.
 //
-// What differs from PyTorch: a batch norm keeps its eps and its momentum, which torchao replaces with 1e-5 and 0.1.
+// What differs from PyTorch: a batch norm keeps its eps and its momentum, which torchao replaces with 1e-5 and 0.1; and
+// ConvertPT2E also folds the batch norms behind convolutions that are not quantized, which torchao leaves in pieces.
 // https://docs.pytorch.org/ao/stable/api_reference/generated/torchao.quantization.pt2e.quantize_pt2e.prepare_qat_pt2e.html
 func PrepareQATPT2E(m *Model, q Quantizer) error {
 	if err := m.notYet("PrepareQATPT2E"); err != nil {

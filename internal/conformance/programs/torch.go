@@ -55,7 +55,7 @@ var namespaces = map[string]bool{"torch.nn": true, "torch.nn.functional": true, 
 	"torch.fft":     true,
 	"torch.special": true, "torch.ops": true, "torch.ops.aten": true, "torch.nn.utils": true, "torch.random": true,
 	"torch.backends": true, "torch.backends.quantized": true, "torch.ao": true, "torch.ao.quantization": true,
-	"torch.ao.nn": true, "torch.ao.nn.quantized": true}
+	"torch.ao.nn": true, "torch.ao.nn.quantized": true, "torch.nn.quantized": true}
 
 // member is a name of a module.
 func (h *Host) member(module, name string) (any, bool) {
@@ -78,7 +78,7 @@ func (h *Host) member(module, name string) (any, bool) {
 		return h.autograd(name)
 	case "torch.utils.checkpoint":
 		return h.checkpointing(name)
-	case "torch.ao.quantization", "torch.ao.nn.quantized":
+	case "torch.ao.quantization", "torch.ao.nn.quantized", "torch.nn.quantized":
 		return quantizing(name)
 	case "contextlib":
 		return attrs{"__name__": name}, true
