@@ -145,6 +145,109 @@ func IsNonzero(t *tensor.Tensor) bool {
 	return t.IsNonzero()
 }
 
+// AliasCopy is the function form of [tensor.Tensor.AliasCopy].
+func AliasCopy(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.AliasCopy(opts...)
+}
+
+// ViewCopy is the function form of [tensor.Tensor.ViewCopy].
+func ViewCopy(t *tensor.Tensor, size []int, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.ViewCopy(size, opts...)
+}
+
+// ExpandCopy is the function form of [tensor.Tensor.ExpandCopy].
+func ExpandCopy(t *tensor.Tensor, size []int, opts ...tensor.ExpandCopyOptions) *tensor.Tensor {
+	return t.ExpandCopy(size, opts...)
+}
+
+// ExpandCopyOptions are the optional arguments of ExpandCopy.
+type ExpandCopyOptions = tensor.ExpandCopyOptions
+
+// PermuteCopy is the function form of [tensor.Tensor.PermuteCopy].
+func PermuteCopy(t *tensor.Tensor, dims []int, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.PermuteCopy(dims, opts...)
+}
+
+// TransposeCopy is the function form of [tensor.Tensor.TransposeCopy].
+func TransposeCopy(t *tensor.Tensor, dim0 int, dim1 int, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.TransposeCopy(dim0, dim1, opts...)
+}
+
+// TCopy is the function form of [tensor.Tensor.TCopy].
+func TCopy(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.TCopy(opts...)
+}
+
+// SqueezeCopy is the function form of [tensor.Tensor.SqueezeCopy].
+func SqueezeCopy(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.SqueezeCopy(opts...)
+}
+
+// SqueezeCopyDim is the function form of [tensor.Tensor.SqueezeCopyDim].
+func SqueezeCopyDim(t *tensor.Tensor, dim int, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.SqueezeCopyDim(dim, opts...)
+}
+
+// SqueezeCopyDims is the function form of [tensor.Tensor.SqueezeCopyDims].
+func SqueezeCopyDims(t *tensor.Tensor, dim []int, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.SqueezeCopyDims(dim, opts...)
+}
+
+// UnsqueezeCopy is the function form of [tensor.Tensor.UnsqueezeCopy].
+func UnsqueezeCopy(t *tensor.Tensor, dim int, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.UnsqueezeCopy(dim, opts...)
+}
+
+// SelectCopy is the function form of [tensor.Tensor.SelectCopy].
+func SelectCopy(t *tensor.Tensor, dim int, index int, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.SelectCopy(dim, index, opts...)
+}
+
+// DiagonalCopy is the function form of [tensor.Tensor.DiagonalCopy].
+func DiagonalCopy(t *tensor.Tensor, opts ...tensor.DiagonalCopyOptions) *tensor.Tensor {
+	return t.DiagonalCopy(opts...)
+}
+
+// DiagonalCopyOptions are the optional arguments of DiagonalCopy.
+type DiagonalCopyOptions = tensor.DiagonalCopyOptions
+
+// UnfoldCopy is the function form of [tensor.Tensor.UnfoldCopy].
+func UnfoldCopy(t *tensor.Tensor, dimension int, size int, step int, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.UnfoldCopy(dimension, size, step, opts...)
+}
+
+// SliceCopy is the function form of [tensor.Tensor.SliceCopy].
+func SliceCopy(t *tensor.Tensor, opts ...tensor.SliceCopyOptions) *tensor.Tensor {
+	return t.SliceCopy(opts...)
+}
+
+// SliceCopyOptions are the optional arguments of SliceCopy.
+type SliceCopyOptions = tensor.SliceCopyOptions
+
+// UnbindCopy is the function form of [tensor.Tensor.UnbindCopy].
+func UnbindCopy(t *tensor.Tensor, opts ...tensor.UnbindCopyOptions) []*tensor.Tensor {
+	return t.UnbindCopy(opts...)
+}
+
+// UnbindCopyOptions are the optional arguments of UnbindCopy.
+type UnbindCopyOptions = tensor.UnbindCopyOptions
+
+// SplitCopy is the function form of [tensor.Tensor.SplitCopy].
+func SplitCopy(t *tensor.Tensor, splitSize int, opts ...tensor.SplitCopyOptions) []*tensor.Tensor {
+	return t.SplitCopy(splitSize, opts...)
+}
+
+// SplitCopyOptions are the optional arguments of SplitCopy.
+type SplitCopyOptions = tensor.SplitCopyOptions
+
+// SplitWithSizesCopy is the function form of [tensor.Tensor.SplitWithSizesCopy].
+func SplitWithSizesCopy(t *tensor.Tensor, splitSizes []int, opts ...tensor.SplitWithSizesCopyOptions) []*tensor.Tensor {
+	return t.SplitWithSizesCopy(splitSizes, opts...)
+}
+
+// SplitWithSizesCopyOptions are the optional arguments of SplitWithSizesCopy.
+type SplitWithSizesCopyOptions = tensor.SplitWithSizesCopyOptions
+
 // Clone is the function form of [tensor.Tensor.Clone].
 func Clone(t *tensor.Tensor, opts ...tensor.CloneOptions) *tensor.Tensor {
 	return t.Clone(opts...)
@@ -868,109 +971,6 @@ func Atleast2d(t *tensor.Tensor) *tensor.Tensor {
 func Atleast3d(t *tensor.Tensor) *tensor.Tensor {
 	return t.Atleast3d()
 }
-
-// AliasCopy is the function form of [tensor.Tensor.AliasCopy].
-func AliasCopy(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.AliasCopy(opts...)
-}
-
-// ViewCopy is the function form of [tensor.Tensor.ViewCopy].
-func ViewCopy(t *tensor.Tensor, size []int, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.ViewCopy(size, opts...)
-}
-
-// ExpandCopy is the function form of [tensor.Tensor.ExpandCopy].
-func ExpandCopy(t *tensor.Tensor, size []int, opts ...tensor.ExpandCopyOptions) *tensor.Tensor {
-	return t.ExpandCopy(size, opts...)
-}
-
-// ExpandCopyOptions are the optional arguments of ExpandCopy.
-type ExpandCopyOptions = tensor.ExpandCopyOptions
-
-// PermuteCopy is the function form of [tensor.Tensor.PermuteCopy].
-func PermuteCopy(t *tensor.Tensor, dims []int, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.PermuteCopy(dims, opts...)
-}
-
-// TransposeCopy is the function form of [tensor.Tensor.TransposeCopy].
-func TransposeCopy(t *tensor.Tensor, dim0 int, dim1 int, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.TransposeCopy(dim0, dim1, opts...)
-}
-
-// TCopy is the function form of [tensor.Tensor.TCopy].
-func TCopy(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.TCopy(opts...)
-}
-
-// SqueezeCopy is the function form of [tensor.Tensor.SqueezeCopy].
-func SqueezeCopy(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.SqueezeCopy(opts...)
-}
-
-// SqueezeCopyDim is the function form of [tensor.Tensor.SqueezeCopyDim].
-func SqueezeCopyDim(t *tensor.Tensor, dim int, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.SqueezeCopyDim(dim, opts...)
-}
-
-// SqueezeCopyDims is the function form of [tensor.Tensor.SqueezeCopyDims].
-func SqueezeCopyDims(t *tensor.Tensor, dim []int, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.SqueezeCopyDims(dim, opts...)
-}
-
-// UnsqueezeCopy is the function form of [tensor.Tensor.UnsqueezeCopy].
-func UnsqueezeCopy(t *tensor.Tensor, dim int, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.UnsqueezeCopy(dim, opts...)
-}
-
-// SelectCopy is the function form of [tensor.Tensor.SelectCopy].
-func SelectCopy(t *tensor.Tensor, dim int, index int, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.SelectCopy(dim, index, opts...)
-}
-
-// SliceCopy is the function form of [tensor.Tensor.SliceCopy].
-func SliceCopy(t *tensor.Tensor, opts ...tensor.SliceCopyOptions) *tensor.Tensor {
-	return t.SliceCopy(opts...)
-}
-
-// SliceCopyOptions are the optional arguments of SliceCopy.
-type SliceCopyOptions = tensor.SliceCopyOptions
-
-// DiagonalCopy is the function form of [tensor.Tensor.DiagonalCopy].
-func DiagonalCopy(t *tensor.Tensor, opts ...tensor.DiagonalCopyOptions) *tensor.Tensor {
-	return t.DiagonalCopy(opts...)
-}
-
-// DiagonalCopyOptions are the optional arguments of DiagonalCopy.
-type DiagonalCopyOptions = tensor.DiagonalCopyOptions
-
-// UnfoldCopy is the function form of [tensor.Tensor.UnfoldCopy].
-func UnfoldCopy(t *tensor.Tensor, dimension int, size int, step int, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.UnfoldCopy(dimension, size, step, opts...)
-}
-
-// UnbindCopy is the function form of [tensor.Tensor.UnbindCopy].
-func UnbindCopy(t *tensor.Tensor, opts ...tensor.UnbindCopyOptions) []*tensor.Tensor {
-	return t.UnbindCopy(opts...)
-}
-
-// UnbindCopyOptions are the optional arguments of UnbindCopy.
-type UnbindCopyOptions = tensor.UnbindCopyOptions
-
-// SplitCopy is the function form of [tensor.Tensor.SplitCopy].
-func SplitCopy(t *tensor.Tensor, splitSize int, opts ...tensor.SplitCopyOptions) []*tensor.Tensor {
-	return t.SplitCopy(splitSize, opts...)
-}
-
-// SplitCopyOptions are the optional arguments of SplitCopy.
-type SplitCopyOptions = tensor.SplitCopyOptions
-
-// SplitWithSizesCopy is the function form of [tensor.Tensor.SplitWithSizesCopy].
-func SplitWithSizesCopy(t *tensor.Tensor, splitSizes []int, opts ...tensor.SplitWithSizesCopyOptions) []*tensor.Tensor {
-	return t.SplitWithSizesCopy(splitSizes, opts...)
-}
-
-// SplitWithSizesCopyOptions are the optional arguments of SplitWithSizesCopy.
-type SplitWithSizesCopyOptions = tensor.SplitWithSizesCopyOptions
 
 var slotCat = tensor.Slot("aten::cat")
 

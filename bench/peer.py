@@ -798,14 +798,20 @@ def state_dict(shapes, how):
     path = os.path.join(folder.name, "weights")
     if how.startswith("safetensors"):
         import safetensors.torch
-        safetensors.torch.save_file(sd, path)
-        step = {"safetensors save": lambda keep=folder: safetensors.torch.save_file(sd, path),
-                "safetensors load": lambda keep=folder: safetensors.torch.load_file(path)}[how]
+        save, load = safetensors.torch.save_file, safetensors.torch.load_file
     else:
-        torch.save(sd, path)
-        step = {"save": lambda keep=folder: torch.save(sd, path),
-                "load": lambda keep=folder: torch.load(path, weights_only=True),
-                "mmap": lambda keep=folder: torch.load(path, weights_only=True, mmap=True)}[how]
+        save = torch.save
+
+        def load(path):
+            return torch.load(path, weights_only=True, mmap=how == "mmap")
+
+    def saved(keep=folder):
+        save(sd, path)
+        with open(path, "rb") as f:  # our files are on the disk, too, when Save returns
+            os.fsync(f.fileno())
+
+    save(sd, path)
+    step = saved if how.endswith("save") else lambda keep=folder: load(path)
     return {"eager": Recorded(step)}
 
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gotorch-dev/torch/graph"
 	"github.com/gotorch-dev/torch/graph/trace"
+	"github.com/gotorch-dev/torch/internal/version"
 	"github.com/gotorch-dev/torch/nn"
 	"github.com/gotorch-dev/torch/serialize"
 	"github.com/gotorch-dev/torch/tensor"
@@ -139,7 +140,7 @@ func (w *exporter) program() (*Program, error) {
 	root := &moduleCallSignatureJSON{Inputs: []argument{}, Outputs: []argument{}, In: specText(in),
 		Out: specText(specOf(w.r.Out)), Names: w.r.ArgNames}
 	m := &programJSON{Opsets: map[string]int{"aten": 10}, Schema: versionJSON{schemaMajor, schemaMinor},
-		Verifiers: []string{"TRAINING"}, Torch: "2.15.0", Guards: []string{}, Ranges: map[string]rangeJSON{}}
+		Verifiers: []string{"TRAINING"}, Torch: version.PyTorch, Guards: []string{}, Ranges: map[string]rangeJSON{}}
 	m.GraphModule = graphModuleJSON{Graph: w.json, Signature: w.sig, Metadata: map[string]string{},
 		Calls: []moduleCallJSON{{Signature: root}}, NamedTuples: map[string]fieldsJSON{}}
 	if w.r.Module != nil {

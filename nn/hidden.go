@@ -71,31 +71,41 @@ func (s search) hidden(x reflect.Value, pointers int) string {
 			return ""
 		}
 		return s.behind(x.Elem(), pointers-1)
-	case reflect.Slice, reflect.Array:
-		for i := range x.Len() {
-			if h := s.hidden(x.Index(i), pointers); h != "" {
-				return h
-			}
-		}
 	case reflect.Map:
 		if !s.maps {
 			return ""
-		}
-		for it := x.MapRange(); it.Next(); {
-			if h := s.hidden(it.Value(), pointers); h != "" {
-				return h
-			}
 		}
 	case reflect.Struct:
 		if isContainer(t) {
 			return s.among(x, pointers)
 		}
-		for i := range t.NumField() {
-			if t.Field(i).Tag.Get("torch") == "-" {
+	}
+	return inside(x, func(y reflect.Value) string { return s.hidden(y, pointers) })
+}
+
+// inside is the first answer of ask about an element of a list or a map, or a field of a struct that no tag leaves out;
+// "" where there is none.
+func inside(x reflect.Value, ask func(reflect.Value) string) string {
+	switch x.Kind() {
+	case reflect.Slice, reflect.Array:
+		for i := range x.Len() {
+			if what := ask(x.Index(i)); what != "" {
+				return what
+			}
+		}
+	case reflect.Map:
+		for it := x.MapRange(); it.Next(); {
+			if what := ask(it.Value()); what != "" {
+				return what
+			}
+		}
+	case reflect.Struct:
+		for i := range x.NumField() {
+			if x.Type().Field(i).Tag.Get("torch") == "-" {
 				continue
 			}
-			if h := s.hidden(x.Field(i), pointers); h != "" {
-				return h
+			if what := ask(x.Field(i)); what != "" {
+				return what
 			}
 		}
 	}
@@ -111,22 +121,15 @@ func (s search) behind(x reflect.Value, pointers int) string {
 	if isContainer(t) {
 		return s.among(x, pointers)
 	}
-	for i := range t.NumField() {
-		f := t.Field(i)
-		if f.Tag.Get("torch") == "-" {
-			continue
+	return inside(x, func(y reflect.Value) string {
+		if y.Type() == tensorType {
+			return s.hidden(y, 0)
 		}
-		if f.Type == tensorType {
-			if h := s.hidden(x.Field(i), 0); h != "" {
-				return h
-			}
-		} else if modules, tensors := holdsCached(f.Type); tensors && !modules && s.thorough {
-			if h := s.unknown(x.Field(i), maxPointers); h != "" {
-				return h
-			}
+		if modules, tensors := holdsCached(y.Type()); tensors && !modules && s.thorough {
+			return s.unknown(y, maxPointers)
 		}
-	}
-	return ""
+		return ""
+	})
 }
 
 // maxPointers bounds how many pointers a thorough search follows one after the other.
@@ -144,34 +147,13 @@ func (s search) unknown(x reflect.Value, pointers int) string {
 	if modules, tensors := holdsCached(t); modules || !tensors {
 		return ""
 	}
-	switch t.Kind() {
-	case reflect.Pointer:
-		if pointers > 0 && !x.IsNil() {
-			return s.unknown(x.Elem(), pointers-1)
+	if t.Kind() == reflect.Pointer {
+		if pointers == 0 || x.IsNil() {
+			return ""
 		}
-	case reflect.Slice, reflect.Array:
-		for i := range x.Len() {
-			if h := s.unknown(x.Index(i), pointers); h != "" {
-				return h
-			}
-		}
-	case reflect.Map:
-		for it := x.MapRange(); it.Next(); {
-			if h := s.unknown(it.Value(), pointers); h != "" {
-				return h
-			}
-		}
-	case reflect.Struct:
-		for i := range t.NumField() {
-			if t.Field(i).Tag.Get("torch") == "-" {
-				continue
-			}
-			if h := s.unknown(x.Field(i), pointers); h != "" {
-				return h
-			}
-		}
+		return s.unknown(x.Elem(), pointers-1)
 	}
-	return ""
+	return inside(x, func(y reflect.Value) string { return s.unknown(y, pointers) })
 }
 
 // among is hidden for what a container of the standard library holds.

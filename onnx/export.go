@@ -14,6 +14,7 @@ import (
 	"github.com/gotorch-dev/torch/graph"
 	"github.com/gotorch-dev/torch/internal/onnxform"
 	"github.com/gotorch-dev/torch/internal/onnxpb"
+	"github.com/gotorch-dev/torch/internal/version"
 	"github.com/gotorch-dev/torch/jit"
 	"github.com/gotorch-dev/torch/nn"
 	"github.com/gotorch-dev/torch/tensor"
@@ -376,7 +377,7 @@ func (x *exporter) run(args []tensor.Value) (*onnxpb.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &onnxpb.Model{IRVersion: irVersion(x.opt.Opset), Producer: x.opt.Producer, ProducerVersion: version(),
+	m := &onnxpb.Model{IRVersion: irVersion(x.opt.Opset), Producer: x.opt.Producer, ProducerVersion: version.Module(),
 		Doc: x.opt.Doc, Opsets: []onnxpb.Opset{{Version: int64(x.opt.Opset)}}}
 	for _, k := range slices.Sorted(maps.Keys(x.opt.Metadata)) {
 		m.Metadata = append(m.Metadata, onnxpb.Entry{Key: k, Value: x.opt.Metadata[k]})

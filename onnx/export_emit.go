@@ -3,7 +3,6 @@ package onnx
 import (
 	"fmt"
 	"maps"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"unsafe"
@@ -227,18 +226,4 @@ func renameAll(nodes []*onnxpb.Node, rename map[string]string) {
 			}
 		}
 	}
-}
-
-// version is that of this module in the running program, "" where it is not known.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return ""
-	}
-	for _, m := range append([]*debug.Module{&info.Main}, info.Deps...) {
-		if m.Path == "github.com/gotorch-dev/torch" && m.Version != "(devel)" {
-			return m.Version
-		}
-	}
-	return ""
 }

@@ -509,6 +509,345 @@ func (t *Tensor) SetInPlace(source *Tensor) *Tensor {
 	return c.Do1()
 }
 
+var slotAliasCopy = slot("aten::alias_copy")
+
+// AliasCopy is a contiguous copy.
+func (t *Tensor) AliasCopy(opts ...OutOptions) *Tensor {
+	c := NewCall(slotAliasCopy, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotViewCopy = slot("aten::view_copy")
+
+// ViewCopy is a copy of View.
+func (t *Tensor) ViewCopy(size []int, opts ...OutOptions) *Tensor {
+	c := NewCall(slotViewCopy, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = OptIntsValue(size)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotExpandCopy = slot("aten::expand_copy")
+
+// ExpandCopyOptions are the optional arguments of ExpandCopy; the zero value is PyTorch's default.
+type ExpandCopyOptions struct {
+	Implicit bool    // default False
+	Out      *Tensor // write the result to this tensor
+}
+
+// ExpandCopy is a copy of Expand.
+func (t *Tensor) ExpandCopy(size []int, opts ...ExpandCopyOptions) *Tensor {
+	c := NewCall(slotExpandCopy, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = OptIntsValue(size)
+	*c.Arg(2) = *slotExpandCopy.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		*c.Arg(2) = BoolValue(o.Implicit)
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotPermuteCopy = slot("aten::permute_copy")
+
+// PermuteCopy is a copy of Permute.
+func (t *Tensor) PermuteCopy(dims []int, opts ...OutOptions) *Tensor {
+	c := NewCall(slotPermuteCopy, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = OptIntsValue(dims)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotTransposeCopy = slot("aten::transpose_copy.int")
+
+// TransposeCopy is a copy of Transpose.
+func (t *Tensor) TransposeCopy(dim0 int, dim1 int, opts ...OutOptions) *Tensor {
+	c := NewCall(slotTransposeCopy, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = IntValue(dim0)
+	*c.Arg(2) = IntValue(dim1)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotTCopy = slot("aten::t_copy")
+
+// TCopy is a copy of the transpose of a matrix.
+func (t *Tensor) TCopy(opts ...OutOptions) *Tensor {
+	c := NewCall(slotTCopy, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotSqueezeCopy = slot("aten::squeeze_copy")
+
+// SqueezeCopy is a copy of Squeeze.
+func (t *Tensor) SqueezeCopy(opts ...OutOptions) *Tensor {
+	c := NewCall(slotSqueezeCopy, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotSqueezeCopyDim = slot("aten::squeeze_copy.dim")
+
+// SqueezeCopyDim is a copy of SqueezeDim.
+func (t *Tensor) SqueezeCopyDim(dim int, opts ...OutOptions) *Tensor {
+	c := NewCall(slotSqueezeCopyDim, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = IntValue(dim)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotSqueezeCopyDims = slot("aten::squeeze_copy.dims")
+
+// SqueezeCopyDims is a copy of SqueezeDims.
+func (t *Tensor) SqueezeCopyDims(dim []int, opts ...OutOptions) *Tensor {
+	c := NewCall(slotSqueezeCopyDims, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = OptIntsValue(dim)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotUnsqueezeCopy = slot("aten::unsqueeze_copy")
+
+// UnsqueezeCopy is a copy of Unsqueeze.
+func (t *Tensor) UnsqueezeCopy(dim int, opts ...OutOptions) *Tensor {
+	c := NewCall(slotUnsqueezeCopy, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = IntValue(dim)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotSelectCopy = slot("aten::select_copy.int")
+
+// SelectCopy is a copy of Select.
+func (t *Tensor) SelectCopy(dim int, index int, opts ...OutOptions) *Tensor {
+	c := NewCall(slotSelectCopy, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = IntValue(dim)
+	*c.Arg(2) = IntValue(index)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotDiagonalCopy = slot("aten::diagonal_copy")
+
+// DiagonalCopyOptions are the optional arguments of DiagonalCopy; the zero value is PyTorch's default.
+type DiagonalCopyOptions struct {
+	Offset int      // default 0
+	Dim1   int      // default 0
+	Dim2   Opt[int] // default 1
+	Out    *Tensor  // write the result to this tensor
+}
+
+// DiagonalCopy is a copy of Diagonal.
+func (t *Tensor) DiagonalCopy(opts ...DiagonalCopyOptions) *Tensor {
+	c := NewCall(slotDiagonalCopy, 4)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = *slotDiagonalCopy.Sch.Params[1].Default
+	*c.Arg(2) = *slotDiagonalCopy.Sch.Params[2].Default
+	*c.Arg(3) = *slotDiagonalCopy.Sch.Params[3].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Offset != 0 {
+			*c.Arg(1) = IntValue(o.Offset)
+		}
+		if o.Dim1 != 0 {
+			*c.Arg(2) = IntValue(o.Dim1)
+		}
+		if v, ok := o.Dim2.Get(); ok {
+			*c.Arg(3) = IntValue(v)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotUnfoldCopy = slot("aten::unfold_copy")
+
+// UnfoldCopy is a copy of Unfold.
+func (t *Tensor) UnfoldCopy(dimension int, size int, step int, opts ...OutOptions) *Tensor {
+	c := NewCall(slotUnfoldCopy, 4)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = IntValue(dimension)
+	*c.Arg(2) = IntValue(size)
+	*c.Arg(3) = IntValue(step)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotSliceCopy = slot("aten::slice_copy.Tensor")
+
+// SliceCopyOptions are the optional arguments of SliceCopy; the zero value is PyTorch's default.
+type SliceCopyOptions struct {
+	Dim   int      // default 0
+	Start Opt[int] // default None
+	End   Opt[int] // default None
+	Step  Opt[int] // default 1
+	Out   *Tensor  // write the result to this tensor
+}
+
+// SliceCopy is a copy of SliceAlong.
+func (t *Tensor) SliceCopy(opts ...SliceCopyOptions) *Tensor {
+	c := NewCall(slotSliceCopy, 5)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = *slotSliceCopy.Sch.Params[1].Default
+	*c.Arg(4) = *slotSliceCopy.Sch.Params[4].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Dim != 0 {
+			*c.Arg(1) = IntValue(o.Dim)
+		}
+		if v, ok := o.Start.Get(); ok {
+			*c.Arg(2) = IntValue(v)
+		}
+		if v, ok := o.End.Get(); ok {
+			*c.Arg(3) = IntValue(v)
+		}
+		if v, ok := o.Step.Get(); ok {
+			*c.Arg(4) = IntValue(v)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotUnbindCopy = slot("aten::unbind_copy.int")
+
+// UnbindCopyOptions are the optional arguments of UnbindCopy; the zero value is PyTorch's default.
+type UnbindCopyOptions struct {
+	Dim int // default 0
+}
+
+// UnbindCopy is copies of Unbind.
+func (t *Tensor) UnbindCopy(opts ...UnbindCopyOptions) []*Tensor {
+	c := NewCall(slotUnbindCopy, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = *slotUnbindCopy.Sch.Params[1].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Dim != 0 {
+			*c.Arg(1) = IntValue(o.Dim)
+		}
+	}
+	return c.DoN()
+}
+
+var slotSplitCopy = slot("aten::split_copy.Tensor")
+
+// SplitCopyOptions are the optional arguments of SplitCopy; the zero value is PyTorch's default.
+type SplitCopyOptions struct {
+	Dim int // default 0
+}
+
+// SplitCopy is copies of Split.
+func (t *Tensor) SplitCopy(splitSize int, opts ...SplitCopyOptions) []*Tensor {
+	c := NewCall(slotSplitCopy, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = IntValue(splitSize)
+	*c.Arg(2) = *slotSplitCopy.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Dim != 0 {
+			*c.Arg(2) = IntValue(o.Dim)
+		}
+	}
+	return c.DoN()
+}
+
+var slotSplitWithSizesCopy = slot("aten::split_with_sizes_copy")
+
+// SplitWithSizesCopyOptions are the optional arguments of SplitWithSizesCopy; the zero value is PyTorch's default.
+type SplitWithSizesCopyOptions struct {
+	Dim int // default 0
+}
+
+// SplitWithSizesCopy is copies of SplitWithSizes.
+func (t *Tensor) SplitWithSizesCopy(splitSizes []int, opts ...SplitWithSizesCopyOptions) []*Tensor {
+	c := NewCall(slotSplitWithSizesCopy, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = OptIntsValue(splitSizes)
+	*c.Arg(2) = *slotSplitWithSizesCopy.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Dim != 0 {
+			*c.Arg(2) = IntValue(o.Dim)
+		}
+	}
+	return c.DoN()
+}
+
 var slotClone = slot("aten::clone")
 
 // CloneOptions are the optional arguments of Clone; the zero value is PyTorch's default.
@@ -1264,345 +1603,6 @@ func (t *Tensor) Atleast3d() *Tensor {
 	c := NewCall(slotAtleast3d, 1)
 	*c.Arg(0) = TensorValue(t)
 	return c.Do1()
-}
-
-var slotAliasCopy = slot("aten::alias_copy")
-
-// AliasCopy is a contiguous copy.
-func (t *Tensor) AliasCopy(opts ...OutOptions) *Tensor {
-	c := NewCall(slotAliasCopy, 1)
-	*c.Arg(0) = TensorValue(t)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotViewCopy = slot("aten::view_copy")
-
-// ViewCopy is a copy of View.
-func (t *Tensor) ViewCopy(size []int, opts ...OutOptions) *Tensor {
-	c := NewCall(slotViewCopy, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = OptIntsValue(size)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotExpandCopy = slot("aten::expand_copy")
-
-// ExpandCopyOptions are the optional arguments of ExpandCopy; the zero value is PyTorch's default.
-type ExpandCopyOptions struct {
-	Implicit bool    // default False
-	Out      *Tensor // write the result to this tensor
-}
-
-// ExpandCopy is a copy of Expand.
-func (t *Tensor) ExpandCopy(size []int, opts ...ExpandCopyOptions) *Tensor {
-	c := NewCall(slotExpandCopy, 3)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = OptIntsValue(size)
-	*c.Arg(2) = *slotExpandCopy.Sch.Params[2].Default
-	if len(opts) > 0 {
-		o := &opts[0]
-		*c.Arg(2) = BoolValue(o.Implicit)
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotPermuteCopy = slot("aten::permute_copy")
-
-// PermuteCopy is a copy of Permute.
-func (t *Tensor) PermuteCopy(dims []int, opts ...OutOptions) *Tensor {
-	c := NewCall(slotPermuteCopy, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = OptIntsValue(dims)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotTransposeCopy = slot("aten::transpose_copy.int")
-
-// TransposeCopy is a copy of Transpose.
-func (t *Tensor) TransposeCopy(dim0 int, dim1 int, opts ...OutOptions) *Tensor {
-	c := NewCall(slotTransposeCopy, 3)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = IntValue(dim0)
-	*c.Arg(2) = IntValue(dim1)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotTCopy = slot("aten::t_copy")
-
-// TCopy is a copy of the transpose of a matrix.
-func (t *Tensor) TCopy(opts ...OutOptions) *Tensor {
-	c := NewCall(slotTCopy, 1)
-	*c.Arg(0) = TensorValue(t)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotSqueezeCopy = slot("aten::squeeze_copy")
-
-// SqueezeCopy is a copy of Squeeze.
-func (t *Tensor) SqueezeCopy(opts ...OutOptions) *Tensor {
-	c := NewCall(slotSqueezeCopy, 1)
-	*c.Arg(0) = TensorValue(t)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotSqueezeCopyDim = slot("aten::squeeze_copy.dim")
-
-// SqueezeCopyDim is a copy of SqueezeDim.
-func (t *Tensor) SqueezeCopyDim(dim int, opts ...OutOptions) *Tensor {
-	c := NewCall(slotSqueezeCopyDim, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = IntValue(dim)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotSqueezeCopyDims = slot("aten::squeeze_copy.dims")
-
-// SqueezeCopyDims is a copy of SqueezeDims.
-func (t *Tensor) SqueezeCopyDims(dim []int, opts ...OutOptions) *Tensor {
-	c := NewCall(slotSqueezeCopyDims, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = OptIntsValue(dim)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotUnsqueezeCopy = slot("aten::unsqueeze_copy")
-
-// UnsqueezeCopy is a copy of Unsqueeze.
-func (t *Tensor) UnsqueezeCopy(dim int, opts ...OutOptions) *Tensor {
-	c := NewCall(slotUnsqueezeCopy, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = IntValue(dim)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotSelectCopy = slot("aten::select_copy.int")
-
-// SelectCopy is a copy of Select.
-func (t *Tensor) SelectCopy(dim int, index int, opts ...OutOptions) *Tensor {
-	c := NewCall(slotSelectCopy, 3)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = IntValue(dim)
-	*c.Arg(2) = IntValue(index)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotSliceCopy = slot("aten::slice_copy.Tensor")
-
-// SliceCopyOptions are the optional arguments of SliceCopy; the zero value is PyTorch's default.
-type SliceCopyOptions struct {
-	Dim   int      // default 0
-	Start Opt[int] // default None
-	End   Opt[int] // default None
-	Step  Opt[int] // default 1
-	Out   *Tensor  // write the result to this tensor
-}
-
-// SliceCopy is a copy of SliceAlong.
-func (t *Tensor) SliceCopy(opts ...SliceCopyOptions) *Tensor {
-	c := NewCall(slotSliceCopy, 5)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = *slotSliceCopy.Sch.Params[1].Default
-	*c.Arg(4) = *slotSliceCopy.Sch.Params[4].Default
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Dim != 0 {
-			*c.Arg(1) = IntValue(o.Dim)
-		}
-		if v, ok := o.Start.Get(); ok {
-			*c.Arg(2) = IntValue(v)
-		}
-		if v, ok := o.End.Get(); ok {
-			*c.Arg(3) = IntValue(v)
-		}
-		if v, ok := o.Step.Get(); ok {
-			*c.Arg(4) = IntValue(v)
-		}
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotDiagonalCopy = slot("aten::diagonal_copy")
-
-// DiagonalCopyOptions are the optional arguments of DiagonalCopy; the zero value is PyTorch's default.
-type DiagonalCopyOptions struct {
-	Offset int      // default 0
-	Dim1   int      // default 0
-	Dim2   Opt[int] // default 1
-	Out    *Tensor  // write the result to this tensor
-}
-
-// DiagonalCopy is a copy of Diagonal.
-func (t *Tensor) DiagonalCopy(opts ...DiagonalCopyOptions) *Tensor {
-	c := NewCall(slotDiagonalCopy, 4)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = *slotDiagonalCopy.Sch.Params[1].Default
-	*c.Arg(2) = *slotDiagonalCopy.Sch.Params[2].Default
-	*c.Arg(3) = *slotDiagonalCopy.Sch.Params[3].Default
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Offset != 0 {
-			*c.Arg(1) = IntValue(o.Offset)
-		}
-		if o.Dim1 != 0 {
-			*c.Arg(2) = IntValue(o.Dim1)
-		}
-		if v, ok := o.Dim2.Get(); ok {
-			*c.Arg(3) = IntValue(v)
-		}
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotUnfoldCopy = slot("aten::unfold_copy")
-
-// UnfoldCopy is a copy of Unfold.
-func (t *Tensor) UnfoldCopy(dimension int, size int, step int, opts ...OutOptions) *Tensor {
-	c := NewCall(slotUnfoldCopy, 4)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = IntValue(dimension)
-	*c.Arg(2) = IntValue(size)
-	*c.Arg(3) = IntValue(step)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotUnbindCopy = slot("aten::unbind_copy.int")
-
-// UnbindCopyOptions are the optional arguments of UnbindCopy; the zero value is PyTorch's default.
-type UnbindCopyOptions struct {
-	Dim int // default 0
-}
-
-// UnbindCopy is copies of Unbind.
-func (t *Tensor) UnbindCopy(opts ...UnbindCopyOptions) []*Tensor {
-	c := NewCall(slotUnbindCopy, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = *slotUnbindCopy.Sch.Params[1].Default
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Dim != 0 {
-			*c.Arg(1) = IntValue(o.Dim)
-		}
-	}
-	return c.DoN()
-}
-
-var slotSplitCopy = slot("aten::split_copy.Tensor")
-
-// SplitCopyOptions are the optional arguments of SplitCopy; the zero value is PyTorch's default.
-type SplitCopyOptions struct {
-	Dim int // default 0
-}
-
-// SplitCopy is copies of Split.
-func (t *Tensor) SplitCopy(splitSize int, opts ...SplitCopyOptions) []*Tensor {
-	c := NewCall(slotSplitCopy, 3)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = IntValue(splitSize)
-	*c.Arg(2) = *slotSplitCopy.Sch.Params[2].Default
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Dim != 0 {
-			*c.Arg(2) = IntValue(o.Dim)
-		}
-	}
-	return c.DoN()
-}
-
-var slotSplitWithSizesCopy = slot("aten::split_with_sizes_copy")
-
-// SplitWithSizesCopyOptions are the optional arguments of SplitWithSizesCopy; the zero value is PyTorch's default.
-type SplitWithSizesCopyOptions struct {
-	Dim int // default 0
-}
-
-// SplitWithSizesCopy is copies of SplitWithSizes.
-func (t *Tensor) SplitWithSizesCopy(splitSizes []int, opts ...SplitWithSizesCopyOptions) []*Tensor {
-	c := NewCall(slotSplitWithSizesCopy, 3)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = OptIntsValue(splitSizes)
-	*c.Arg(2) = *slotSplitWithSizesCopy.Sch.Params[2].Default
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Dim != 0 {
-			*c.Arg(2) = IntValue(o.Dim)
-		}
-	}
-	return c.DoN()
 }
 
 var slotCombinations = slot("aten::combinations")

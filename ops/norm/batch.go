@@ -380,19 +380,9 @@ func init() {
 
 func batchBackwardRun[E float](c *Ctx) {
 	g, x := c.T(0), c.T(1)
-	mask := c.Bools(9)
-	var outs [3]*T
-	for i := range outs {
-		if mask[i] {
-			outs[i] = c.Out(i)
-		}
-	}
+	outs := gradientsWanted(c, c.Bools(9))
 	if x.Numel() == 0 {
-		for _, o := range outs {
-			if o != nil {
-				tensor.ZeroRaw(o)
-			}
-		}
+		clearAll(outs[:])
 		return
 	}
 	f := formatOf(x)

@@ -644,20 +644,10 @@ func checkGroupBackward(c *Ctx) {
 }
 
 func groupBackwardRun[E float](c *Ctx) {
-	mask := c.Bools(9)
-	var outs [3]*T
-	for i := range outs {
-		if mask[i] {
-			outs[i] = c.Out(i)
-		}
-	}
+	outs := gradientsWanted(c, c.Bools(9))
 	n, ch, l, group := c.Int(5), c.Int(6), c.Int(7), c.Int(8)
 	if c.T(1).Numel() == 0 {
-		for _, o := range outs {
-			if o != nil {
-				tensor.ZeroRaw(o)
-			}
-		}
+		clearAll(outs[:])
 		return
 	}
 	d, f := groupsOf(c.T(1), n, ch, l, group)

@@ -274,19 +274,9 @@ func layerRun[E float](c *Ctx) {
 func layerBackwardRun[E float](c *Ctx) {
 	g, x := c.T(0), c.T(1)
 	m, n := splitRows(x.Shape(), c.Ints(2))
-	mask := c.Bools(7)
-	var outs [3]*T
-	for i := range outs {
-		if mask[i] {
-			outs[i] = c.Out(i)
-		}
-	}
+	outs := gradientsWanted(c, c.Bools(7))
 	if x.Numel() == 0 {
-		for _, o := range outs {
-			if o != nil {
-				tensor.ZeroRaw(o)
-			}
-		}
+		clearAll(outs[:])
 		return
 	}
 	intoField(outs[0], tensor.ContiguousFormat, func(gx field[E]) {

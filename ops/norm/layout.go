@@ -80,6 +80,26 @@ func (m field[E]) from(i int) field[E] { return field[E]{m.t, m.off + i} }
 // given reports whether there is memory.
 func (m field[E]) given() bool { return m.t != nil }
 
+// gradientsWanted lists the results of a backward operator that its mask asks for: the gradients of the input, the
+// weight and the bias; nil for the others.
+func gradientsWanted(c *Ctx, mask []bool) (outs [3]*T) {
+	for i := range outs {
+		if mask[i] {
+			outs[i] = c.Out(i)
+		}
+	}
+	return outs
+}
+
+// clearAll fills tensors with zeros; nil is passed over.
+func clearAll(outs []*T) {
+	for _, o := range outs {
+		if o != nil {
+			tensor.ZeroRaw(o)
+		}
+	}
+}
+
 // intoField runs f on out in a memory format; nil passes none.
 func intoField[E float](out *T, f tensor.MemoryFormat, run func(d field[E])) {
 	switch {

@@ -3,7 +3,6 @@ package shape
 import (
 	"slices"
 
-	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -147,24 +146,14 @@ func init() {
 			c.Return(tensor.SumTo(c.T(0), c.Ints(1)))
 		},
 	})
-	matrix := func(c *Ctx) *T {
-		t := c.T(0)
-		if t.Dim() > 2 {
-			c.Fail(tensor.ErrShape, "t() expects a tensor with <= 2 dimensions, but self is %dD", t.Dim())
-		}
-		if t.Dim() < 2 {
-			return t.AliasView()
-		}
-		return t.Transpose(0, 1)
-	}
 	tensor.Register(tensor.Def{
 		Schema: "t(Tensor(a) self) -> Tensor(a)",
-		Go:     "-", Body: func(c *Ctx) { c.ReturnNamed(matrix(c)) },
+		Go:     "-", Body: func(c *Ctx) { c.ReturnNamed(matrixT(c)) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "t_(Tensor(a!) self) -> Tensor(a!)",
 		Doc:    "transposes the tensor itself, a matrix.",
-		Body:   func(c *Ctx) { c.Return(tensor.BecomeView(c.T(0), matrix(c))) },
+		Body:   func(c *Ctx) { c.Return(tensor.BecomeView(c.T(0), matrixT(c))) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "numpy_T(Tensor(a) self) -> Tensor(a)",
@@ -437,105 +426,16 @@ func init() {
 		Schema: "atleast_3d.Sequence(Tensor[] tensors) -> Tensor[]",
 		Go:     "-", Body: func(c *Ctx) { c.Return(each(c.Tensors(0), at3)...) },
 	})
-
-	// the copying forms of views
-	copies("alias", func(c *Ctx) *T { return c.T(0).AliasView() })
-	tensor.Register(tensor.Def{
-		Schema: "alias_copy(Tensor self) -> Tensor",
-		Doc:    "is a contiguous copy.", Out: true, Body: copyBody("alias"),
-	})
-	copies("view", func(c *Ctx) *T { return c.T(0).Reshape(c.Ints(1)) })
-	tensor.Register(tensor.Def{
-		Schema: "view_copy(Tensor self, SymInt[] size) -> Tensor",
-		Doc:    "is a copy of View.", Out: true, Body: copyBody("view"),
-	})
-	copies("expand", func(c *Ctx) *T { return c.T(0).Expand(c.Ints(1)) })
-	tensor.Register(tensor.Def{
-		Schema: "expand_copy(Tensor self, SymInt[] size, *, bool implicit=False) -> Tensor",
-		Doc:    "is a copy of Expand.", Out: true, Body: copyBody("expand"),
-	})
-	copies("permute", func(c *Ctx) *T { return c.T(0).Permute(c.Ints(1)) })
-	tensor.Register(tensor.Def{
-		Schema: "permute_copy(Tensor self, int[] dims) -> Tensor",
-		Doc:    "is a copy of Permute.", Out: true, Body: copyBody("permute"),
-	})
-	copies("transpose", func(c *Ctx) *T { return c.T(0).Transpose(c.Int(1), c.Int(2)) })
-	tensor.Register(tensor.Def{
-		Schema: "transpose_copy.int(Tensor self, int dim0, int dim1) -> Tensor",
-		Doc:    "is a copy of Transpose.", Out: true, Body: copyBody("transpose"),
-	})
-	copies("t", matrix)
-	tensor.Register(tensor.Def{
-		Schema: "t_copy(Tensor self) -> Tensor",
-		Doc:    "is a copy of the transpose of a matrix.", Out: true, Body: copyBody("t"),
-	})
-	copies("squeeze", func(c *Ctx) *T { return c.T(0).Squeeze() })
-	tensor.Register(tensor.Def{
-		Schema: "squeeze_copy(Tensor self) -> Tensor",
-		Doc:    "is a copy of Squeeze.", Out: true, Body: copyBody("squeeze"),
-	})
-	copies("squeeze.dim", func(c *Ctx) *T { return c.T(0).SqueezeDim(c.Int(1)) })
-	tensor.Register(tensor.Def{
-		Schema: "squeeze_copy.dim(Tensor self, int dim) -> Tensor",
-		Doc:    "is a copy of SqueezeDim.", Out: true, Body: copyBody("squeeze.dim"),
-	})
-	copies("squeeze.dims", func(c *Ctx) *T { return c.T(0).SqueezeDims(c.Ints(1)) })
-	tensor.Register(tensor.Def{
-		Schema: "squeeze_copy.dims(Tensor self, int[] dim) -> Tensor",
-		Doc:    "is a copy of SqueezeDims.", Out: true, Body: copyBody("squeeze.dims"),
-	})
-	copies("unsqueeze", func(c *Ctx) *T { return c.T(0).Unsqueeze(c.Int(1)) })
-	tensor.Register(tensor.Def{
-		Schema: "unsqueeze_copy(Tensor self, int dim) -> Tensor",
-		Doc:    "is a copy of Unsqueeze.", Out: true, Body: copyBody("unsqueeze"),
-	})
-	copies("select", func(c *Ctx) *T { return c.T(0).Select(c.Int(1), c.Int(2)) })
-	tensor.Register(tensor.Def{
-		Schema: "select_copy.int(Tensor self, int dim, SymInt index) -> Tensor",
-		Doc:    "is a copy of Select.", Out: true, Body: copyBody("select"),
-	})
-	copies("slice", func(c *Ctx) *T {
-		return op.Call1("aten::slice.Tensor", c.Value(0), c.Value(1), c.Value(2), c.Value(3), c.Value(4))
-	})
-	tensor.Register(tensor.Def{
-		FormNames: ".out=.Tensor_out",
-		Schema:    "slice_copy.Tensor(Tensor self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor",
-		Doc:       "is a copy of SliceAlong.", Out: true, Body: copyBody("slice"),
-	})
-	copies("diagonal", func(c *Ctx) *T { return op.Call1("aten::diagonal", c.T(0), c.Int(1), c.Int(2), c.Int(3)) })
-	tensor.Register(tensor.Def{
-		Schema: "diagonal_copy(Tensor self, int offset=0, int dim1=0, int dim2=1) -> Tensor",
-		Doc:    "is a copy of Diagonal.", Out: true, Body: copyBody("diagonal"),
-	})
-	copies("unfold", func(c *Ctx) *T { return c.T(0).Unfold(c.Int(1), c.Int(2), c.Int(3)) })
-	tensor.Register(tensor.Def{
-		Schema: "unfold_copy(Tensor self, int dimension, int size, int step) -> Tensor",
-		Doc:    "is a copy of Unfold.", Out: true, Body: copyBody("unfold"),
-	})
-	tensor.Register(tensor.Def{
-		Schema: "unbind_copy.int(Tensor self, int dim=0) -> Tensor[]",
-		Doc:    "is copies of Unbind.",
-		Body:   func(c *Ctx) { c.Return(each(op.Call("aten::unbind", c.T(0), c.Int(1)), copyOf)...) },
-	})
-	tensor.Register(tensor.Def{
-		Schema: "split_copy.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]",
-		Doc:    "is copies of Split.",
-		Body:   func(c *Ctx) { c.Return(each(op.Call("aten::split.Tensor", c.T(0), c.Int(1), c.Int(2)), copyOf)...) },
-	})
-	tensor.Register(tensor.Def{
-		Schema: "split_with_sizes_copy(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[]",
-		Doc:    "is copies of SplitWithSizes.",
-		Body: func(c *Ctx) {
-			c.Return(each(op.Call("aten::split_with_sizes", c.T(0), c.Ints(1), c.Int(2)), copyOf)...)
-		},
-	})
 }
 
-// viewOf builds the view that a _copy operator copies.
-var viewOf = map[string]func(c *Ctx) *T{}
-
-func copies(name string, f func(c *Ctx) *T) { viewOf[name] = f }
-
-func copyBody(name string) func(c *Ctx) {
-	return func(c *Ctx) { c.Return(copyOf(viewOf[name](c))) }
+// matrixT is the view of a matrix with its dimensions exchanged; vectors and numbers are shown as they are.
+func matrixT(c *Ctx) *T {
+	t := c.T(0)
+	if t.Dim() > 2 {
+		c.Fail(tensor.ErrShape, "t() expects a tensor with <= 2 dimensions, but self is %dD", t.Dim())
+	}
+	if t.Dim() < 2 {
+		return t.AliasView()
+	}
+	return t.Transpose(0, 1)
 }

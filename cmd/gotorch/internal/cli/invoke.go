@@ -7,10 +7,12 @@ import (
 	"runtime/debug"
 	"strings"
 	"sync"
+
+	"github.com/gotorch-dev/torch/internal/version"
 )
 
 const (
-	module  = "github.com/gotorch-dev/torch"
+	module  = version.Path
 	command = module + "/cmd/gotorch"
 )
 

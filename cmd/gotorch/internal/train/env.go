@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gotorch-dev/torch"
-	"github.com/gotorch-dev/torch/cmd/gotorch/internal/cli"
 	"github.com/gotorch-dev/torch/internal/cpu"
 )
 
@@ -21,8 +20,8 @@ func envCommand() *cobra.Command {
 			var ms runtime.MemStats
 			runtime.ReadMemStats(&ms)
 			row := func(k, format string, args ...any) { fmt.Fprintf(w, "%-22s %s\n", k, fmt.Sprintf(format, args...)) }
-			row("gotorch", "%s", cli.ModuleVersion())
-			row("reference", "PyTorch 2.15")
+			row("gotorch", "%s", torch.Version())
+			row("reference", "PyTorch %s", torch.PyTorchVersion)
 			row("go", "%s %s/%s", runtime.Version(), runtime.GOOS, runtime.GOARCH)
 			row("cpu kernels", "%s", cpu.Description())
 			row("cores", "%d, GOMAXPROCS %d", runtime.NumCPU(), runtime.GOMAXPROCS(0))
