@@ -21,6 +21,8 @@ func TestDeviceErrors(t *testing.T) {
 	}{
 		"mixture": {func() { x.Add(y) },
 			"Expected all tensors to be on the same device, but found at least two devices, cpu and second:0!"},
+		"value of meta": {func() { x.To(torch.Meta).Equal(x.To(torch.Meta)) },
+			"Cannot run aten::equal on meta tensors: its result is a value"},
 		"mixture, other way": {func() { y.MatMul(x.T()) }, "but found at least two devices, second:0 and cpu!"},
 		"two devices": {func() { y.Add(y.To(torch.Device{Type: second.Device.Type, Index: 1})) },
 			"second:0 and second:1!"},

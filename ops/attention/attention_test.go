@@ -1,8 +1,10 @@
 package attention_test
 
 import (
+	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/gotorch-dev/torch"
@@ -270,6 +272,29 @@ func TestFloatMask(t *testing.T) {
 			torch.ScaledDotProductAttentionOptions{AttnMask: mask.SetRequiresGrad(grad)})
 		if got.DType() != tensor.BFloat16 || got.Item() != 0.5 {
 			t.Errorf("mask that wants a gradient %v: got %v, want 0.5 in bfloat16", grad, got)
+		}
+	}
+}
+
+// The operator behind scaled_dot_product_attention refuses what its kernels do not take.
+func TestFlashRefuses(t *testing.T) {
+	f := func(dt tensor.DType, sh ...int) tensor.Value { return tensor.TensorValue(torch.Zeros(sh).To(dt)) }
+	const f32, f64 = tensor.Float32, tensor.Float64
+	q := f(f32, 1, 2, 3, 4)
+	for name, args := range map[string][]tensor.Value{
+		"key of another type":    {q, f(f64, 1, 2, 3, 4), q},
+		"value of another type":  {q, q, f(f64, 1, 2, 3, 4)},
+		"integers":               {f(tensor.Int64, 1, 2, 3, 4), f(tensor.Int64, 1, 2, 3, 4), f(tensor.Int64, 1, 2, 3, 4)},
+		"three dimensions":       {f(f32, 2, 3, 4), q, q},
+		"key of another width":   {q, f(f32, 1, 2, 3, 5), q},
+		"values of other length": {q, q, f(f32, 1, 2, 4, 4)},
+		"other images":           {q, f(f32, 2, 2, 3, 4), f(f32, 2, 2, 3, 4)},
+		"three heads for two":    {q, f(f32, 1, 3, 3, 4), f(f32, 1, 3, 3, 4)},
+	} {
+		var e *tensor.Error
+		if _, err := tensor.CallOp("aten::_scaled_dot_product_flash_attention_for_cpu", args...); !errors.As(err, &e) ||
+			!strings.Contains(err.Error(), "flash_attention") {
+			t.Errorf("%s: got %v", name, err)
 		}
 	}
 }

@@ -16,7 +16,8 @@ import (
 func fusesCosine(c *Ctx) bool {
 	a, b := c.T(0), c.T(1)
 	dt, nd := a.DType(), a.Dim()
-	if !(c.Float(3) >= 0) || dt != tensor.Float32 && dt != tensor.Float64 || b.DType() != dt || nd == 0 || a.Numel() == 0 ||
+	if !(c.Float(3) >= 0) || dt != tensor.Float32 && dt != tensor.Float64 || b.DType() != dt || nd == 0 ||
+		a.Numel() == 0 ||
 		!tensor.SameShape(a.Shape(), b.Shape()) {
 		return false
 	}

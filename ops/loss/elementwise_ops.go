@@ -463,6 +463,13 @@ func registerCrossEntropies() {
 			if x.DType() != t.DType() {
 				c.Fail(tensor.ErrDType, "Found dtype %s but expected %s", t.DType().ClassName(), x.DType().ClassName())
 			}
+			if w := c.T(2); w != nil {
+				sh := tensor.BroadcastShapes(x.Shape(), t.Shape())
+				if all := tensor.BroadcastShapes(sh, w.Shape()); !tensor.SameShape(all, sh) {
+					c.Fail(tensor.ErrShape, "output with shape %s doesn't match the broadcast shape %s",
+						tensor.ShapeString(sh), tensor.ShapeString(all))
+				}
+			}
 			elementInfer(c, "binary_cross_entropy", c.Int(3), c.PromoteArgs(0, 1))
 		},
 		CPU: func(c *Ctx) {

@@ -1,6 +1,7 @@
 package loss_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -44,5 +45,26 @@ func TestNLLBackwardRefuses(t *testing.T) {
 			}()
 			op.Call("aten::"+c.name, c.g, c.x, c.t, c.w, c.how, -100, one)
 		}()
+	}
+}
+
+// Weights and gradients have to broadcast to the elements of a loss.
+func TestElementsRefuse(t *testing.T) {
+	f := func(sh ...int) *tensor.Tensor { return tensor.New(sh, tensor.Float32).Zero() }
+	for _, c := range []struct {
+		name string
+		args []any
+	}{
+		{"binary_cross_entropy", []any{f(2, 3), f(2, 3), f(4), 1}},
+		{"binary_cross_entropy", []any{f(2, 3), f(2, 3), f(1, 2, 3), 1}},
+		{"binary_cross_entropy_backward", []any{f(5), f(2, 3), f(2, 3), nil, 1}},
+		{"binary_cross_entropy_backward", []any{f(2, 3), f(2, 3), f(2, 3), f(4), 0}},
+		{"mse_loss_backward", []any{f(5), f(2, 3), f(2, 3), 1}},
+		{"soft_margin_loss_backward", []any{f(3, 3), f(2, 3), f(2, 3), 0}},
+	} {
+		err := tensor.Try(func() { op.Call("aten::"+c.name, c.args...) })
+		if err == nil || !errors.Is(err, tensor.ErrShape) {
+			t.Errorf("%s(%v): got %v, want a mismatch of shapes", c.name, c.args, err)
+		}
 	}
 }

@@ -248,3 +248,43 @@ func TestTooLarge(t *testing.T) {
 		}
 	}
 }
+
+// Tensors of other schemes, and plain ones, are no part of a quantized concatenation.
+func TestCatRefuses(t *testing.T) {
+	x := torch.Ones([]int{2, 3})
+	q := x.QuantizePerTensor(0.1, 0, tensor.QInt8)
+	channels := torch.QuantizePerChannel(x, torch.FromSlice([]float64{0.1, 0.2}), torch.Zeros([]int{2}, torch.ZerosOptions{DType: torch.Int64}), 0,
+		tensor.QInt8)
+	for name, l := range map[string][]*torch.Tensor{"per channel": {q, channels}, "first per channel": {channels, q},
+		"plain": {q, x}} {
+		var e *torch.Error
+		if err := torch.Try(func() { torch.Cat(l) }); !errors.As(err, &e) {
+			t.Errorf("%s: got %v, want an error", name, err)
+		}
+	}
+}
+
+// Packed weights tell their parameters.
+func TestPackedParameters(t *testing.T) {
+	ints := tensor.IntsValue
+	w := tensor.TensorValue(torch.Ones([]int{4, 3, 1, 2}).QuantizePerTensor(0.1, 0, tensor.QInt8))
+	for _, transpose := range []int{0, 1} {
+		name, args := "quantized::conv2d", []tensor.Value{w, {}, ints([]int{2, 3}), ints([]int{1, 0}), ints([]int{1, 2}),
+			tensor.IntValue(1)}
+		if transpose == 1 {
+			name, args = "quantized::conv_transpose2d", append(args[:4:4], ints([]int{1, 0}), args[4], args[5])
+		}
+		p, err := tensor.CallOp(name+"_prepack", args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := map[string]tensor.Value{"stride": args[2], "padding": args[3], "dilation": args[len(args)-2],
+			"groups": tensor.IntValue(1), "transpose": tensor.IntValue(transpose)}
+		for what, v := range want {
+			got, err := tensor.CallOp(name+"_"+what, p[0])
+			if err != nil || got[0].String() != v.String() {
+				t.Errorf("%s_%s: got %v, %v, want %v", name, what, got, err, v)
+			}
+		}
+	}
+}

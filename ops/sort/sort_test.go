@@ -245,3 +245,30 @@ func TestHistc16(t *testing.T) {
 		}
 	}
 }
+
+// TestWholeRange sorts lines whose largest and smallest elements lie further apart than a float of their type can say,
+// which keeps them from being spread over buckets by their distance.
+func TestWholeRange(t *testing.T) {
+	const n = 50_000
+	noise := tensor.Data[float64](opstest.Fill(tensor.Float64, 3, n)) // between -1.2 and 1.2
+	wide, wide32 := make([]float64, n), make([]float32, n)
+	for i, v := range noise {
+		wide[i], wide32[i] = v/1.2*math.MaxFloat64, float32(v/1.2*math.MaxFloat32)
+	}
+	check := func(name string, got, want *T) {
+		if !got.Equal(want) {
+			t.Errorf("%s: not in order", name)
+		}
+	}
+	for _, descending := range []bool{false, true} {
+		got, _ := tensor.FromSlice(wide).Sort(tensor.SortOptions{Descending: descending})
+		got32, _ := tensor.FromSlice(wide32).Sort(tensor.SortOptions{Descending: descending})
+		want, want32 := slices.Sorted(slices.Values(wide)), slices.Sorted(slices.Values(wide32))
+		if descending {
+			slices.Reverse(want)
+			slices.Reverse(want32)
+		}
+		check("float64", got, tensor.FromSlice(want))
+		check("float32", got32, tensor.FromSlice(want32))
+	}
+}

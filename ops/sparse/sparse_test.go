@@ -45,6 +45,11 @@ func TestParts(t *testing.T) {
 	if h.SparseDim() != 1 || h.DenseDim() != 1 || h.NNZ() != 2 || !slices.Equal(h.Values().Shape(), []int{2, 3}) {
 		t.Errorf("with a dense dimension: %v", h)
 	}
+	if y := torch.SparseCOOTensor(torch.FromSlice([]int64{4, 1}, 1, 2), torch.Ones([]int{2}), []int{5},
+		torch.SparseCOOTensorOptions{DType: torch.Float64}); y.DType() != torch.Float64 ||
+		y.Coalesce().Values().DType() != torch.Float64 {
+		t.Errorf("of the dtype float64: %v", y)
+	}
 	if i := torch.SparseCOOTensorIndices(torch.FromSlice([]int64{4, 1}, 1, 2), torch.Ones([]int{2, 3})); !slices.Equal(
 		i.Shape(), []int{5, 3}) {
 		t.Errorf("the smallest size is %v", i.Shape())
