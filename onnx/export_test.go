@@ -97,7 +97,7 @@ func TestExportFunctions(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := f.Run(context.Background(), map[string]*tensor.Tensor{f.Inputs()[0].Name: x})
-	if err != nil || !got["output"].AllClose(m.Forward(x)) {
+	if err != nil || !got["output"].AllClose(m.Forward(x), tensor.AllCloseOptions{Atol: tensor.Some(1e-6)}) {
 		t.Errorf("%v, %v", got, err)
 	}
 }

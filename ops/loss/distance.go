@@ -3,6 +3,7 @@ package loss
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
@@ -27,7 +28,8 @@ func fusesCosine(c *Ctx) bool {
 // checkEps refuses a negative bound of the lengths that the cosine divides by.
 func checkEps(c *Ctx, eps float64) {
 	if !(eps >= 0) {
-		c.Fail(tensor.ErrValue, "cosine_similarity: eps must be non-negative, got: %g", eps)
+		c.Fail(tensor.ErrValue, "cosine_similarity: eps must be non-negative, got: %s",
+			strings.ToLower(strconv.FormatFloat(eps, 'g', -1, 64)))
 	}
 }
 
