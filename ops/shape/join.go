@@ -596,11 +596,12 @@ func blockDiag(c *Ctx) {
 	part := func(row, col, rows, n int) *T {
 		return tensor.Alias(o, []int{rows, n}, o.Strides(), o.StorageOffset()+row*o.Strides()[0]+col*o.Strides()[1])
 	}
+	zero := tensor.IntValue(0).Num()
 	row, col := 0, 0
 	for _, t := range c.Tensors(0) {
 		r, n := matrixSize(t.Shape())
-		fillNum(part(row, 0, r, col), tensor.Num{})
-		fillNum(part(row, col+n, r, cols-col-n), tensor.Num{})
+		fillNum(part(row, 0, r, col), zero)
+		fillNum(part(row, col+n, r, cols-col-n), zero)
 		st := make([]int, 2)
 		copy(st[2-t.Dim():], t.Strides())
 		tensor.CopyRaw(part(row, col, r, n), tensor.Alias(t, []int{r, n}, st, t.StorageOffset()))
