@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
-	"slices"
 	"strings"
 
 	"github.com/gotorch-dev/torch/internal/cpu"
@@ -43,16 +42,15 @@ func ConfigShow() string {
 // BuildFlags lists the settings that the Go command built the program with: "-tags=purego", "CGO_ENABLED=0",
 // "vcs.revision=…". It is empty where the program does not know them. Python has the flags of the C++ compiler
 // (torch.__config__._cxx_flags()).
-func BuildFlags() []string {
+func BuildFlags() (flags []string) {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return nil
 	}
-	flags := []string{}
 	for _, s := range info.Settings {
 		if s.Value != "" {
 			flags = append(flags, s.Key+"="+s.Value)
 		}
 	}
-	return slices.Clip(flags)
+	return flags
 }

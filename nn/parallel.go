@@ -1,8 +1,8 @@
 package nn
 
 // DataParallel runs a module, as Python's class of that name does where there are no GPUs to share a batch between. Its
-// state dict has "module." in front of each key, as files have that were saved from such a wrapper; without the wrapper
-// XX. For several processes there is package distributed.
+// state dict has "module." in front of each key, as files have that were saved from such a wrapper; to load these into
+// the module itself, rename their keys.
 // https://pytorch.org/docs/stable/generated/torch.nn.DataParallel.html
 type DataParallel struct {
 	Base

@@ -1,7 +1,6 @@
 package loss
 
 import (
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -25,23 +24,12 @@ func fusesCosine(c *Ctx) bool {
 	return c.Int(2) == nd-1 || c.Int(2) == -1
 }
 
-// checkEps refuses a negative bound of the lengths that the cosine divides by.
-func checkEps(c *Ctx, eps float64) {
-	if !(eps >= 0) {
-		c.Fail(tensor.ErrValue, "cosine_similarity: eps must be non-negative, got: %s",
-			strings.ToLower(strconv.FormatFloat(eps, 'g', -1, 64)))
-	}
-}
-
 // composedCosine is the cosine along a dimension in public operators.
 func composedCosine(a, b *T, dim int, eps float64) *T {
 	dt := tensor.PromoteTypes(a.DType(), b.DType()) // also those of a 0-d tensor
 	if !dt.IsFloat() {
 		tensor.Fail(tensor.ErrDType, "cosine_similarity: expected common dtype to be floating point, yet common "+
 			"dtype is %s", dt.ClassName())
-	}
-	if !(eps >= 0) {
-		tensor.Fail(tensor.ErrValue, "eps must be non-negative, got: %s", strings.ToLower(fmt.Sprint(eps)))
 	}
 	sh := tensor.BroadcastShapes(a.Shape(), b.Shape())
 	d := tensor.WrapDim(dim, len(sh))
@@ -129,12 +117,15 @@ func init() {
 			"broadcast.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.cosine_similarity.html",
 		Grad: "SumBackward1",
 		Body: func(c *Ctx) {
-			checkEps(c, c.Float(3))
-			c.Return(composedCosine(c.T(0), c.T(1), c.Int(2), c.Float(3)))
+			eps := c.Float(3)
+			if !(eps >= 0) {
+				c.Fail(tensor.ErrValue, "cosine_similarity: eps must be non-negative, got: %s",
+					strings.ToLower(strconv.FormatFloat(eps, 'g', -1, 64)))
+			}
+			c.Return(composedCosine(c.T(0), c.T(1), c.Int(2), eps))
 		},
 		Fuses: fusesCosine,
 		Infer: func(c *Ctx) {
-			checkEps(c, c.Float(3))
 			sh := c.Shape(0)
 			c.Alloc(0, sh[:len(sh)-1], c.ArgDType(0))
 		},

@@ -29,18 +29,38 @@ func quantizerOf(spec string) (pt2e.Quantizer, error) {
 	return nil, golden.Skip("a quantizer that is not known: " + spec)
 }
 
+// recording is the flow's model as it was recorded, its input and the quantizer for it.
+func (f *flow) recording(train bool) (g *pt2e.Model, x *tensor.Tensor, q pt2e.Quantizer, err error) {
+	m, x, _, err := f.trained()
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if q, err = quantizerOf(f.Spec); err != nil {
+		return nil, nil, nil, err
+	}
+	if train {
+		nn.Train(m, true)
+	}
+	g, err = pt2e.Capture(m, []any{x})
+	return g, x, q, err
+}
+
+// finish converts a prepared recording: its operators with their scales and its result are PyTorch's.
+func (f *flow) finish(g *pt2e.Model, x *tensor.Tensor, tol golden.Tolerance) error {
+	if err := pt2e.ConvertPT2E(g); err != nil {
+		return err
+	}
+	if err := f.sameNodes(g); err != nil {
+		return err
+	}
+	tol.ATol += f.quantum()
+	return f.closeTo("quantized program", run1(g, x), f.Out, tol)
+}
+
 // recorded quantizes a recorded model: its operators are PyTorch's, with PyTorch's scales and zero points, and so is
 // its result.
 func (f *flow) recorded() error {
-	m, x, _, err := f.trained()
-	if err != nil {
-		return err
-	}
-	q, err := quantizerOf(f.Spec)
-	if err != nil {
-		return err
-	}
-	g, err := pt2e.Capture(m, []any{x})
+	g, x, q, err := f.recording(false)
 	if err != nil {
 		return err
 	}
@@ -54,28 +74,13 @@ func (f *flow) recorded() error {
 		}
 		run1(g, b)
 	}
-	if err := pt2e.ConvertPT2E(g); err != nil {
-		return err
-	}
-	if err := f.sameNodes(g); err != nil {
-		return err
-	}
-	return f.closeTo("quantized program", run1(g, x), f.Out, golden.Tolerance{RTol: 1e-4, ATol: 1e-4 + f.quantum()})
+	return f.finish(g, x, golden.Tolerance{RTol: 1e-4, ATol: 1e-4})
 }
 
 // recordedQAT trains a recorded model with fake quantization and converts it: the losses, the operators with their
 // scales, and the result are PyTorch's.
 func (f *flow) recordedQAT() error {
-	m, x, _, err := f.trained()
-	if err != nil {
-		return err
-	}
-	q, err := quantizerOf(f.Spec)
-	if err != nil {
-		return err
-	}
-	nn.Train(m, true)
-	g, err := pt2e.Capture(m, []any{x})
+	g, x, q, err := f.recording(true)
 	if err != nil {
 		return err
 	}
@@ -90,14 +95,7 @@ func (f *flow) recordedQAT() error {
 	if err := f.closeTo("trained program", run1(g, x), f.EvalOut, tol); err != nil {
 		return err
 	}
-	if err := pt2e.ConvertPT2E(g); err != nil {
-		return err
-	}
-	if err := f.sameNodes(g); err != nil {
-		return err
-	}
-	tol.ATol += f.quantum()
-	return f.closeTo("quantized program", run1(g, x), f.Out, tol)
+	return f.finish(g, x, tol)
 }
 
 // step is an operator of a program with the numbers of a scale.
