@@ -2,8 +2,6 @@ package loss
 
 import (
 	"math"
-	"strconv"
-	"strings"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/par"
@@ -119,8 +117,7 @@ func init() {
 		Body: func(c *Ctx) {
 			eps := c.Float(3)
 			if !(eps >= 0) {
-				c.Fail(tensor.ErrValue, "cosine_similarity: eps must be non-negative, got: %s",
-					strings.ToLower(strconv.FormatFloat(eps, 'g', -1, 64)))
+				c.Fail(tensor.ErrValue, "cosine_similarity: eps must be non-negative, got: %s", op.CText(eps))
 			}
 			c.Return(composedCosine(c.T(0), c.T(1), c.Int(2), eps))
 		},

@@ -1,10 +1,8 @@
 package pointwise
 
 import (
-	"fmt"
-	"strings"
-
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
+	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -17,7 +15,7 @@ func init() {
 		for i, name := range []string{"rtol", "atol"} {
 			if x := c.Float(2 + i); !(x >= 0) {
 				c.Fail(tensor.ErrValue, "%s must be greater than or equal to zero, but got %s", name,
-					strings.ToLower(fmt.Sprint(x))) // C writes nan and inf
+					op.CText(x))
 			}
 		}
 	}

@@ -1,9 +1,7 @@
 package reduce
 
 import (
-	"fmt"
 	"math"
-	"strings"
 	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
@@ -465,7 +463,7 @@ func renorm(c *Ctx) {
 	case c.Num(3).K == tensor.KComplex:
 		c.Fail(tensor.ErrType, "renorm: maxnorm must be real-valued")
 	case !(limit >= 0):
-		c.Fail(tensor.ErrValue, "renorm: expected maxnorm to be >= 0 but got %s", strings.ToLower(fmt.Sprint(limit)))
+		c.Fail(tensor.ErrValue, "renorm: expected maxnorm to be >= 0 but got %s", op.CText(limit))
 	case x.Dim() < 2:
 		c.Fail(tensor.ErrShape, "renorm: input needs at least 2 dimensions, got %d dimensions", x.Dim())
 	}

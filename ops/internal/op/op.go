@@ -4,6 +4,8 @@ package op
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 	"unsafe"
 
 	"github.com/gotorch-dev/torch/tensor"
@@ -191,3 +193,6 @@ func Consumed(y *tensor.Tensor, inner ...*tensor.Tensor) *tensor.Tensor {
 	}
 	return y
 }
+
+// CText is a number for the text of an error of PyTorch's, in which C++ writes nan and inf.
+func CText(x float64) string { return strings.ToLower(strconv.FormatFloat(x, 'g', -1, 64)) }
