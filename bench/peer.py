@@ -416,6 +416,44 @@ def train(model, shape, classes, optimizer):
     return each(out)
 
 
+def precision(lower, f):
+    """f, or f under bfloat16 autocast."""
+    if not lower:
+        return f
+    def run():
+        with torch.autocast("cpu", torch.bfloat16):
+            return f()
+    return run
+
+
+def sgd_step(model, opt, loss):
+    def step():
+        opt.zero_grad()
+        loss().backward()
+        opt.step()
+
+    return Recorded(step)
+
+
+@work
+def amp_resnet(shape, lower):
+    x, y = torch.randn(*shape), torch.randint(1000, (shape[0],))
+    out = {}
+    for name, fmt in (("NCHW", torch.contiguous_format), ("channels-last", torch.channels_last)):
+        m, xs = ResNet18().to(memory_format=fmt), x.to(memory_format=fmt)
+        loss = precision(lower, lambda m=m, xs=xs: F.cross_entropy(m(xs), y))
+        out[name] = sgd_step(m, torch.optim.SGD(m.parameters(), lr=0.01, momentum=0.9), loss)
+    return out
+
+
+@work
+def amp_transformer(d, heads, ff, batch, seq, lower):
+    m = nn.TransformerEncoderLayer(d, heads, ff, dropout=0.0, batch_first=True)
+    x = torch.randn(batch, seq, d)
+    opt = torch.optim.SGD(m.parameters(), lr=1e-3, momentum=0.9)
+    return {"eager": sgd_step(m, opt, precision(lower, lambda: m(x).square().mean()))}
+
+
 class Recommender(nn.Module):
     """DLRM: bags of categories, layers for dense features, products of all pairs of vectors."""
 

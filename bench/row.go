@@ -84,6 +84,7 @@ var suites = []struct {
 	{"eager", eagerRows},
 	{"optim", optimRows},
 	{"train", trainRows},
+	{"amp", ampRows},
 	{"networks", networkRows},
 	{"onnx", onnxRows},
 	{"quantized", quantizedRows},
