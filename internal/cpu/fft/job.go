@@ -38,6 +38,9 @@ const tileBytes = 512 << 10
 // and the planes of more do not stay in the first-level cache.
 const shortTile = 2048
 
+// halfTile is the number of elements from which on two tiles are worth a second thread.
+const halfTile = 8192
+
 // longBytes is the size of a column of a tile from which on lines do not share tiles, which would be too large.
 const longBytes = 1 << 20
 
@@ -63,6 +66,9 @@ func (j *Job[E]) Run() {
 		t.plan = forTiles[E](t.n)
 		t.s = min(tileBytes/size, max(64, shortTile/t.n), t.Shape[lane])
 		t.s = max(t.s&^(lanes[E]()-1), lanes[E]())
+		if half := pad[E]((t.Shape[lane] + 1) / 2); len(t.Shape) == 1 && half < t.s && t.n*half >= halfTile && par.NumThreads() > 1 {
+			t.s = half // two tasks rather than one
+		}
 		t.width = t.s
 		t.takeOut(lane)
 	}
