@@ -21,8 +21,8 @@ func watched(name string) *[]*tensor.Tensor {
 	return seen
 }
 
-// TestFreesCarried: what a loop hands from one iteration to the next is freed, also when an if and a view stand between,
-// and when two carried values change places; neither the caller's tensor is, nor a result.
+// TestFreesCarried: what a loop hands from one iteration to the next is freed, also when an if and a view stand
+// between, and when two carried values change places; neither the caller's tensor is, nor a result.
 func TestFreesCarried(t *testing.T) {
 	seen := watched("carried")
 	f := graph.NewFunction("f")
