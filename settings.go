@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"strings"
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/gotorch-dev/torch/internal/dtype"
 	"github.com/gotorch-dev/torch/internal/par"
 	"github.com/gotorch-dev/torch/internal/rng"
 	"github.com/gotorch-dev/torch/tensor"
@@ -26,6 +28,41 @@ const (
 
 // GetDefaultDType is [DefaultDType] under PyTorch's name.
 func GetDefaultDType() DType { return tensor.DefaultDType() }
+
+// SetDefaultTensorType changes the type and the device of new tensors by the name of an old class, "torch.DoubleTensor"
+// or "torch.cuda.HalfTensor". It panics with ErrDType unless the name is that of a class of floating-point tensors.
+//
+// Deprecated: PyTorch advises against it; [SetDefaultDType] and [SetDefaultDevice] set one each.
+func SetDefaultTensorType(name string) {
+	class, ok := strings.CutPrefix(name, "torch.")
+	kind, rest, onDevice := strings.Cut(class, ".")
+	d := Device{}
+	if onDevice {
+		var err error
+		if d, err = tensor.ParseDevice(kind); err != nil {
+			tensor.Fail(tensor.ErrDevice, "set_default_tensor_type: %s: %v", name, err)
+		}
+		class = rest
+	}
+	for _, dt := range dtype.All {
+		if ok && dt.ClassName()+"Tensor" == class {
+			tensor.SetDefaultDType(dt)
+			tensor.SetDefaultDevice(d)
+			return
+		}
+	}
+	tensor.Fail(tensor.ErrDType, "invalid type object %q: only floating-point types are supported as the default type",
+		name)
+}
+
+// BoolTensor copies bools into a tensor, as [FromSlice] does; it is the name of an old class in Python.
+func BoolTensor(values []bool, shape ...int) *Tensor { return FromSlice(values, shape...) }
+
+// UntypedStorage is the memory of tensors, [tensor.Storage].
+type UntypedStorage = tensor.Storage
+
+// IsVulkanAvailable reports that this program computes on devices by Vulkan: never, as in PyTorch's own builds.
+func IsVulkanAvailable() bool { return false }
 
 // GetDefaultDevice is [DefaultDevice] under PyTorch's name.
 func GetDefaultDevice() Device { return tensor.DefaultDevice() }

@@ -84,11 +84,37 @@ const (
 	Uint32         = tensor.Uint32
 	Uint64         = tensor.Uint64
 	Complex32      = tensor.Complex32
+	BComplex32     = tensor.BComplex32 // of bfloat16 parts; without operators in PyTorch, too
 	Float8E4M3FN   = tensor.Float8E4M3FN
 	Float8E5M2     = tensor.Float8E5M2
 	Float8E4M3FNUZ = tensor.Float8E4M3FNUZ
 	Float8E5M2FNUZ = tensor.Float8E5M2FNUZ
 	Float8E8M0FNU  = tensor.Float8E8M0FNU
+)
+
+// Element types that have no operators, in PyTorch either, see package tensor.
+const (
+	Int1           = tensor.Int1
+	Int2           = tensor.Int2
+	Int3           = tensor.Int3
+	Int4           = tensor.Int4
+	Int5           = tensor.Int5
+	Int6           = tensor.Int6
+	Int7           = tensor.Int7
+	Uint1          = tensor.Uint1
+	Uint2          = tensor.Uint2
+	Uint3          = tensor.Uint3
+	Uint4          = tensor.Uint4
+	Uint5          = tensor.Uint5
+	Uint6          = tensor.Uint6
+	Uint7          = tensor.Uint7
+	Bit            = tensor.Uint1
+	Bits1x8        = tensor.Bits1x8
+	Bits2x4        = tensor.Bits2x4
+	Bits4x2        = tensor.Bits4x2
+	Bits8          = tensor.Bits8
+	Bits16         = tensor.Bits16
+	Float4E2M1FNx2 = tensor.Float4E2M1FNx2
 )
 
 // Element types of quantized tensors: integers that stand for numbers by a scale and a zero point. QuantizePerTensor

@@ -77,6 +77,226 @@ func ConvTBC(self *tensor.Tensor, weight *tensor.Tensor, bias *tensor.Tensor, op
 	return c.Do1()
 }
 
+var slotCudnnIsAcceptable = tensor.Slot("aten::cudnn_is_acceptable")
+
+// CudnnIsAcceptable reports whether cuDNN would compute with the tensor: never, since a Go program has no such library.
+func CudnnIsAcceptable(self *tensor.Tensor) bool {
+	c := tensor.NewCall(slotCudnnIsAcceptable, 1)
+	*c.Arg(0) = tensor.TensorValue(self)
+	return c.DoValue().N != 0
+}
+
+var slotCudnnConvolution = tensor.Slot("aten::cudnn_convolution")
+
+// CudnnConvolution is the convolution of self [n, in, ...] with weight [out, in/groups, ...] under the name of a
+// library for GPUs, with padding in front of stride. benchmark, deterministic and allow_tf32 change nothing. PyTorch
+// refuses it without that library; here programs that were made on a GPU run.
+func CudnnConvolution(self *tensor.Tensor, weight *tensor.Tensor, padding []int, stride []int, dilation []int, groups int, benchmark bool, deterministic bool, allowTf32 bool, opts ...tensor.OutOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotCudnnConvolution, 9)
+	*c.Arg(0) = tensor.TensorValue(self)
+	*c.Arg(1) = tensor.TensorValue(weight)
+	*c.Arg(2) = tensor.OptIntsValue(padding)
+	*c.Arg(3) = tensor.OptIntsValue(stride)
+	*c.Arg(4) = tensor.OptIntsValue(dilation)
+	*c.Arg(5) = tensor.IntValue(groups)
+	*c.Arg(6) = tensor.BoolValue(benchmark)
+	*c.Arg(7) = tensor.BoolValue(deterministic)
+	*c.Arg(8) = tensor.BoolValue(allowTf32)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotCudnnConvolutionTranspose = tensor.Slot("aten::cudnn_convolution_transpose")
+
+// CudnnConvolutionTranspose is the transposed convolution of self [n, in, ...] with weight [in, out/groups, ...] under
+// the name of a library for GPUs, with padding in front of stride. benchmark, deterministic and allow_tf32 change
+// nothing. PyTorch refuses it without that library; here programs that were made on a GPU run.
+func CudnnConvolutionTranspose(self *tensor.Tensor, weight *tensor.Tensor, padding []int, outputPadding []int, stride []int, dilation []int, groups int, benchmark bool, deterministic bool, allowTf32 bool, opts ...tensor.OutOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotCudnnConvolutionTranspose, 10)
+	*c.Arg(0) = tensor.TensorValue(self)
+	*c.Arg(1) = tensor.TensorValue(weight)
+	*c.Arg(2) = tensor.OptIntsValue(padding)
+	*c.Arg(3) = tensor.OptIntsValue(outputPadding)
+	*c.Arg(4) = tensor.OptIntsValue(stride)
+	*c.Arg(5) = tensor.OptIntsValue(dilation)
+	*c.Arg(6) = tensor.IntValue(groups)
+	*c.Arg(7) = tensor.BoolValue(benchmark)
+	*c.Arg(8) = tensor.BoolValue(deterministic)
+	*c.Arg(9) = tensor.BoolValue(allowTf32)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotCudnnConvolutionReLU = tensor.Slot("aten::cudnn_convolution_relu")
+
+// CudnnConvolutionReLU is the convolution of self [n, in, ...] with weight [out, in/groups, ...] and ReLU behind it,
+// under the name of a library for GPUs. PyTorch refuses it without that library; here programs that were frozen on a
+// GPU run.
+func CudnnConvolutionReLU(self *tensor.Tensor, weight *tensor.Tensor, bias *tensor.Tensor, stride []int, padding []int, dilation []int, groups int, opts ...tensor.OutOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotCudnnConvolutionReLU, 7)
+	*c.Arg(0) = tensor.TensorValue(self)
+	*c.Arg(1) = tensor.TensorValue(weight)
+	*c.Arg(2) = tensor.TensorValue(bias)
+	*c.Arg(3) = tensor.OptIntsValue(stride)
+	*c.Arg(4) = tensor.OptIntsValue(padding)
+	*c.Arg(5) = tensor.OptIntsValue(dilation)
+	*c.Arg(6) = tensor.IntValue(groups)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotCudnnConvolutionAddReLU = tensor.Slot("aten::cudnn_convolution_add_relu")
+
+// CudnnConvolutionAddReLU is the convolution of self [n, in, ...] with weight [out, in/groups, ...], plus alpha (1
+// where it is nil) times z, and ReLU of the sum, under the name of a library for GPUs. PyTorch refuses it without that
+// library; here programs that were frozen on a GPU run.
+func CudnnConvolutionAddReLU(self *tensor.Tensor, weight *tensor.Tensor, z *tensor.Tensor, alpha tensor.Scalar, bias *tensor.Tensor, stride []int, padding []int, dilation []int, groups int, opts ...tensor.OutOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotCudnnConvolutionAddReLU, 9)
+	*c.Arg(0) = tensor.TensorValue(self)
+	*c.Arg(1) = tensor.TensorValue(weight)
+	*c.Arg(2) = tensor.TensorValue(z)
+	*c.Arg(3) = tensor.ScalarValue(alpha)
+	*c.Arg(4) = tensor.TensorValue(bias)
+	*c.Arg(5) = tensor.OptIntsValue(stride)
+	*c.Arg(6) = tensor.OptIntsValue(padding)
+	*c.Arg(7) = tensor.OptIntsValue(dilation)
+	*c.Arg(8) = tensor.IntValue(groups)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotMiopenConvolution = tensor.Slot("aten::miopen_convolution")
+
+// MiopenConvolution is the convolution of self [n, in, ...] with weight [out, in/groups, ...] under the name of a
+// library for GPUs, with padding in front of stride. benchmark, deterministic and allow_tf32 change nothing. PyTorch
+// refuses it without that library; here programs that were made on a GPU run.
+func MiopenConvolution(self *tensor.Tensor, weight *tensor.Tensor, bias *tensor.Tensor, padding []int, stride []int, dilation []int, groups int, benchmark bool, deterministic bool, opts ...tensor.OutOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotMiopenConvolution, 9)
+	*c.Arg(0) = tensor.TensorValue(self)
+	*c.Arg(1) = tensor.TensorValue(weight)
+	*c.Arg(2) = tensor.TensorValue(bias)
+	*c.Arg(3) = tensor.OptIntsValue(padding)
+	*c.Arg(4) = tensor.OptIntsValue(stride)
+	*c.Arg(5) = tensor.OptIntsValue(dilation)
+	*c.Arg(6) = tensor.IntValue(groups)
+	*c.Arg(7) = tensor.BoolValue(benchmark)
+	*c.Arg(8) = tensor.BoolValue(deterministic)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotMiopenDepthwiseConvolution = tensor.Slot("aten::miopen_depthwise_convolution")
+
+// MiopenDepthwiseConvolution is the convolution of self [n, in, ...] with weight [out, in/groups, ...] under the name
+// of a library for GPUs, with padding in front of stride. benchmark, deterministic and allow_tf32 change nothing.
+// PyTorch refuses it without that library; here programs that were made on a GPU run.
+func MiopenDepthwiseConvolution(self *tensor.Tensor, weight *tensor.Tensor, bias *tensor.Tensor, padding []int, stride []int, dilation []int, groups int, benchmark bool, deterministic bool, opts ...tensor.OutOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotMiopenDepthwiseConvolution, 9)
+	*c.Arg(0) = tensor.TensorValue(self)
+	*c.Arg(1) = tensor.TensorValue(weight)
+	*c.Arg(2) = tensor.TensorValue(bias)
+	*c.Arg(3) = tensor.OptIntsValue(padding)
+	*c.Arg(4) = tensor.OptIntsValue(stride)
+	*c.Arg(5) = tensor.OptIntsValue(dilation)
+	*c.Arg(6) = tensor.IntValue(groups)
+	*c.Arg(7) = tensor.BoolValue(benchmark)
+	*c.Arg(8) = tensor.BoolValue(deterministic)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotMiopenConvolutionTranspose = tensor.Slot("aten::miopen_convolution_transpose")
+
+// MiopenConvolutionTranspose is the transposed convolution of self [n, in, ...] with weight [in, out/groups, ...] under
+// the name of a library for GPUs, with padding in front of stride. benchmark, deterministic and allow_tf32 change
+// nothing. PyTorch refuses it without that library; here programs that were made on a GPU run.
+func MiopenConvolutionTranspose(self *tensor.Tensor, weight *tensor.Tensor, bias *tensor.Tensor, padding []int, outputPadding []int, stride []int, dilation []int, groups int, benchmark bool, deterministic bool, opts ...tensor.OutOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotMiopenConvolutionTranspose, 10)
+	*c.Arg(0) = tensor.TensorValue(self)
+	*c.Arg(1) = tensor.TensorValue(weight)
+	*c.Arg(2) = tensor.TensorValue(bias)
+	*c.Arg(3) = tensor.OptIntsValue(padding)
+	*c.Arg(4) = tensor.OptIntsValue(outputPadding)
+	*c.Arg(5) = tensor.OptIntsValue(stride)
+	*c.Arg(6) = tensor.OptIntsValue(dilation)
+	*c.Arg(7) = tensor.IntValue(groups)
+	*c.Arg(8) = tensor.BoolValue(benchmark)
+	*c.Arg(9) = tensor.BoolValue(deterministic)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotMiopenConvolutionReLU = tensor.Slot("aten::miopen_convolution_relu")
+
+// MiopenConvolutionReLU is the convolution of self [n, in, ...] with weight [out, in/groups, ...] and ReLU behind it,
+// under the name of a library for GPUs. PyTorch refuses it without that library; here programs that were frozen on a
+// GPU run.
+func MiopenConvolutionReLU(self *tensor.Tensor, weight *tensor.Tensor, bias *tensor.Tensor, stride []int, padding []int, dilation []int, groups int) *tensor.Tensor {
+	c := tensor.NewCall(slotMiopenConvolutionReLU, 7)
+	*c.Arg(0) = tensor.TensorValue(self)
+	*c.Arg(1) = tensor.TensorValue(weight)
+	*c.Arg(2) = tensor.TensorValue(bias)
+	*c.Arg(3) = tensor.OptIntsValue(stride)
+	*c.Arg(4) = tensor.OptIntsValue(padding)
+	*c.Arg(5) = tensor.OptIntsValue(dilation)
+	*c.Arg(6) = tensor.IntValue(groups)
+	return c.Do1()
+}
+
+var slotMiopenConvolutionAddReLU = tensor.Slot("aten::miopen_convolution_add_relu")
+
+// MiopenConvolutionAddReLU is the convolution of self [n, in, ...] with weight [out, in/groups, ...], plus alpha (1
+// where it is nil) times z, and ReLU of the sum, under the name of a library for GPUs. PyTorch refuses it without that
+// library; here programs that were frozen on a GPU run.
+func MiopenConvolutionAddReLU(self *tensor.Tensor, weight *tensor.Tensor, z *tensor.Tensor, alpha tensor.Scalar, bias *tensor.Tensor, stride []int, padding []int, dilation []int, groups int) *tensor.Tensor {
+	c := tensor.NewCall(slotMiopenConvolutionAddReLU, 9)
+	*c.Arg(0) = tensor.TensorValue(self)
+	*c.Arg(1) = tensor.TensorValue(weight)
+	*c.Arg(2) = tensor.TensorValue(z)
+	*c.Arg(3) = tensor.ScalarValue(alpha)
+	*c.Arg(4) = tensor.TensorValue(bias)
+	*c.Arg(5) = tensor.OptIntsValue(stride)
+	*c.Arg(6) = tensor.OptIntsValue(padding)
+	*c.Arg(7) = tensor.OptIntsValue(dilation)
+	*c.Arg(8) = tensor.IntValue(groups)
+	return c.Do1()
+}
+
 var slotConv1d = tensor.Slot("aten::conv1d")
 
 // Conv1dOptions are the optional arguments of Conv1d; the zero value is PyTorch's default.

@@ -249,6 +249,79 @@ func Ormqr(t *tensor.Tensor, input2 *tensor.Tensor, input3 *tensor.Tensor, opts 
 // OrmqrOptions are the optional arguments of Ormqr.
 type OrmqrOptions = tensor.OrmqrOptions
 
+// Solve is the function form of [tensor.Tensor.Solve].
+func Solve(t *tensor.Tensor, a *tensor.Tensor, opts ...tensor.SolveOptions) (solution, lu *tensor.Tensor) {
+	return t.Solve(a, opts...)
+}
+
+// SolveOptions are the optional arguments of Solve.
+type SolveOptions = tensor.SolveOptions
+
+// Lstsq is the function form of [tensor.Tensor.Lstsq].
+func Lstsq(t *tensor.Tensor, a *tensor.Tensor, opts ...tensor.LstsqOptions) (solution, qr *tensor.Tensor) {
+	return t.Lstsq(a, opts...)
+}
+
+// LstsqOptions are the optional arguments of Lstsq.
+type LstsqOptions = tensor.LstsqOptions
+
+// Eig is the function form of [tensor.Tensor.Eig].
+func Eig(t *tensor.Tensor, opts ...tensor.EigOptions) (eigenvalues, eigenvectors *tensor.Tensor) {
+	return t.Eig(opts...)
+}
+
+// EigOptions are the optional arguments of Eig.
+type EigOptions = tensor.EigOptions
+
+// Symeig is the function form of [tensor.Tensor.Symeig].
+func Symeig(t *tensor.Tensor, opts ...tensor.SymeigOptions) (eigenvalues, eigenvectors *tensor.Tensor) {
+	return t.Symeig(opts...)
+}
+
+// SymeigOptions are the optional arguments of Symeig.
+type SymeigOptions = tensor.SymeigOptions
+
+var slotMatrixRank = tensor.Slot("torch::matrix_rank")
+
+// MatrixRankOptions are the optional arguments of MatrixRank; the zero value is PyTorch's default.
+type MatrixRankOptions struct {
+	Tol       tensor.Opt[float64] // default None
+	Symmetric bool                // default False
+}
+
+// MatrixRank is removed from PyTorch: a call panics with the name of what replaces it.
+//
+// Deprecated: PyTorch has removed it. See linalg.MatrixRank.
+func MatrixRank(input *tensor.Tensor, opts ...MatrixRankOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotMatrixRank, 3)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(2) = *slotMatrixRank.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if v, ok := o.Tol.Get(); ok {
+			*c.Arg(1) = tensor.FloatValue(v)
+		}
+		*c.Arg(2) = tensor.BoolValue(o.Symmetric)
+	}
+	return c.Do1()
+}
+
+// QR is the function form of [tensor.Tensor.QR].
+func QR(t *tensor.Tensor, opts ...tensor.QROptions) (q, r *tensor.Tensor) {
+	return t.QR(opts...)
+}
+
+// QROptions are the optional arguments of QR.
+type QROptions = tensor.QROptions
+
+// Cholesky is the function form of [tensor.Tensor.Cholesky].
+func Cholesky(t *tensor.Tensor, opts ...tensor.CholeskyOptions) *tensor.Tensor {
+	return t.Cholesky(opts...)
+}
+
+// CholeskyOptions are the optional arguments of Cholesky.
+type CholeskyOptions = tensor.CholeskyOptions
+
 // Inverse is the function form of [tensor.Tensor.Inverse].
 func Inverse(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
 	return t.Inverse(opts...)

@@ -64,6 +64,29 @@ func PairwiseDistance(x1 *tensor.Tensor, x2 *tensor.Tensor, opts ...PairwiseDist
 	return c.Do1()
 }
 
+var slotMiopenCTCLoss = tensor.Slot("aten::miopen_ctc_loss")
+
+// MiopenCTCLoss is _ctc_loss under the name of MIOpen: the losses [n] of log_probs [T, n, C], and the gradient of their
+// sum by log_probs. deterministic changes nothing. PyTorch refuses it without that library; here programs that were
+// made on a GPU run.
+func MiopenCTCLoss(logProbs *tensor.Tensor, targets *tensor.Tensor, inputLengths []int, targetLengths []int, blank int, deterministic bool, zeroInfinity bool, opts ...tensor.OutOptions) (loss, grad *tensor.Tensor) {
+	c := tensor.NewCall(slotMiopenCTCLoss, 7)
+	*c.Arg(0) = tensor.TensorValue(logProbs)
+	*c.Arg(1) = tensor.TensorValue(targets)
+	*c.Arg(2) = tensor.OptIntsValue(inputLengths)
+	*c.Arg(3) = tensor.OptIntsValue(targetLengths)
+	*c.Arg(4) = tensor.IntValue(blank)
+	*c.Arg(5) = tensor.BoolValue(deterministic)
+	*c.Arg(6) = tensor.BoolValue(zeroInfinity)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do2()
+}
+
 var slotCTCLoss = tensor.Slot("aten::ctc_loss.Tensor")
 
 // CTCLossOptions are the optional arguments of CTCLoss; the zero value is PyTorch's default.

@@ -151,6 +151,26 @@ func Cross(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.CrossOptions) 
 // CrossOptions are the optional arguments of Cross.
 type CrossOptions = tensor.CrossOptions
 
+var slotMkldnnLinearBackwardWeights = tensor.Slot("aten::mkldnn_linear_backward_weights")
+
+// MkldnnLinearBackwardWeights are the gradients of a linear layer's weight [out, in] and bias [out], from those of its
+// results [..., out] and its input [..., in], under the name of PyTorch's kernel library for CPUs, which takes tensors
+// in its own memory format alone there. Without bias_defined the second is empty.
+func MkldnnLinearBackwardWeights(gradOutput *tensor.Tensor, input *tensor.Tensor, weight *tensor.Tensor, biasDefined bool, opts ...tensor.OutOptions) (gradWeight, gradBias *tensor.Tensor) {
+	c := tensor.NewCall(slotMkldnnLinearBackwardWeights, 4)
+	*c.Arg(0) = tensor.TensorValue(gradOutput)
+	*c.Arg(1) = tensor.TensorValue(input)
+	*c.Arg(2) = tensor.TensorValue(weight)
+	*c.Arg(3) = tensor.BoolValue(biasDefined)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do2()
+}
+
 var slotBilinear = tensor.Slot("aten::bilinear")
 
 // BilinearOptions are the optional arguments of Bilinear; the zero value is PyTorch's default.

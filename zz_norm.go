@@ -108,6 +108,52 @@ func NativeLayerNormBackward(gradOut *tensor.Tensor, input *tensor.Tensor, norma
 	return c.Do3()
 }
 
+var slotCudnnBatchNorm = tensor.Slot("aten::cudnn_batch_norm")
+
+// CudnnBatchNorm is native_batch_norm under the name of a library for GPUs. PyTorch refuses it without that library;
+// here programs that were made on a GPU run. The fourth result, what cuDNN keeps for the backward pass, is empty.
+func CudnnBatchNorm(input *tensor.Tensor, weight *tensor.Tensor, bias *tensor.Tensor, runningMean *tensor.Tensor, runningVar *tensor.Tensor, training bool, exponentialAverageFactor float64, epsilon float64, opts ...tensor.OutOptions) []*tensor.Tensor {
+	c := tensor.NewCall(slotCudnnBatchNorm, 8)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(1) = tensor.TensorValue(weight)
+	*c.Arg(2) = tensor.TensorValue(bias)
+	*c.Arg(3) = tensor.TensorValue(runningMean)
+	*c.Arg(4) = tensor.TensorValue(runningVar)
+	*c.Arg(5) = tensor.BoolValue(training)
+	*c.Arg(6) = tensor.FloatValue(exponentialAverageFactor)
+	*c.Arg(7) = tensor.FloatValue(epsilon)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.DoN()
+}
+
+var slotMiopenBatchNorm = tensor.Slot("aten::miopen_batch_norm")
+
+// MiopenBatchNorm is native_batch_norm under the name of a library for GPUs. PyTorch refuses it without that library;
+// here programs that were made on a GPU run.
+func MiopenBatchNorm(input *tensor.Tensor, weight *tensor.Tensor, bias *tensor.Tensor, runningMean *tensor.Tensor, runningVar *tensor.Tensor, training bool, exponentialAverageFactor float64, epsilon float64, opts ...tensor.OutOptions) (output, saveMean, saveInvstd *tensor.Tensor) {
+	c := tensor.NewCall(slotMiopenBatchNorm, 8)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(1) = tensor.TensorValue(weight)
+	*c.Arg(2) = tensor.TensorValue(bias)
+	*c.Arg(3) = tensor.TensorValue(runningMean)
+	*c.Arg(4) = tensor.TensorValue(runningVar)
+	*c.Arg(5) = tensor.BoolValue(training)
+	*c.Arg(6) = tensor.FloatValue(exponentialAverageFactor)
+	*c.Arg(7) = tensor.FloatValue(epsilon)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do3()
+}
+
 var slotNormExceptDim = tensor.Slot("aten::norm_except_dim")
 
 // NormExceptDimOptions are the optional arguments of NormExceptDim; the zero value is PyTorch's default.

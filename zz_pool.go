@@ -4,6 +4,27 @@ package torch
 
 import "github.com/gotorch-dev/torch/tensor"
 
+// MkldnnMaxPool2d is the function form of [tensor.Tensor.MkldnnMaxPool2d].
+func MkldnnMaxPool2d(t *tensor.Tensor, kernelSize []int, opts ...tensor.MkldnnMaxPool2dOptions) *tensor.Tensor {
+	return t.MkldnnMaxPool2d(kernelSize, opts...)
+}
+
+// MkldnnMaxPool2dOptions are the optional arguments of MkldnnMaxPool2d.
+type MkldnnMaxPool2dOptions = tensor.MkldnnMaxPool2dOptions
+
+// MkldnnMaxPool3d is the function form of [tensor.Tensor.MkldnnMaxPool3d].
+func MkldnnMaxPool3d(t *tensor.Tensor, kernelSize []int, opts ...tensor.MkldnnMaxPool3dOptions) *tensor.Tensor {
+	return t.MkldnnMaxPool3d(kernelSize, opts...)
+}
+
+// MkldnnMaxPool3dOptions are the optional arguments of MkldnnMaxPool3d.
+type MkldnnMaxPool3dOptions = tensor.MkldnnMaxPool3dOptions
+
+// MkldnnAdaptiveAvgPool2d is the function form of [tensor.Tensor.MkldnnAdaptiveAvgPool2d].
+func MkldnnAdaptiveAvgPool2d(t *tensor.Tensor, outputSize []int, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.MkldnnAdaptiveAvgPool2d(outputSize, opts...)
+}
+
 var slotAdaptiveAvgPool1d = tensor.Slot("aten::adaptive_avg_pool1d")
 
 // AdaptiveAvgPool1d has the arguments of Python's torch.adaptive_avg_pool1d; package nn/functional has the function

@@ -56,3 +56,30 @@ func ChannelShuffle(t *tensor.Tensor, groups int) *tensor.Tensor {
 func NativeChannelShuffle(t *tensor.Tensor, groups int) *tensor.Tensor {
 	return t.NativeChannelShuffle(groups)
 }
+
+var slotCudnnGridSampler = tensor.Slot("aten::cudnn_grid_sampler")
+
+// CudnnGridSampler is grid_sampler under the name of cuDNN: bilinear, with zeros around the image self [n, c, H, W] and
+// the corners of the grid [n, h, w, 2] at the centres of its corner pixels. PyTorch refuses it without that library;
+// here programs that were made on a GPU run.
+func CudnnGridSampler(self *tensor.Tensor, grid *tensor.Tensor) *tensor.Tensor {
+	c := tensor.NewCall(slotCudnnGridSampler, 2)
+	*c.Arg(0) = tensor.TensorValue(self)
+	*c.Arg(1) = tensor.TensorValue(grid)
+	return c.Do1()
+}
+
+var slotCudnnAffineGridGenerator = tensor.Slot("aten::cudnn_affine_grid_generator")
+
+// CudnnAffineGridGenerator is affine_grid_generator under the name of cuDNN: a grid [N, H, W, 2] of theta [N, 2, 3],
+// with its corners at the centres of the corner pixels. PyTorch refuses it without that library; here programs that
+// were made on a GPU run.
+func CudnnAffineGridGenerator(theta *tensor.Tensor, n int, cArg int, h int, w int) *tensor.Tensor {
+	c := tensor.NewCall(slotCudnnAffineGridGenerator, 5)
+	*c.Arg(0) = tensor.TensorValue(theta)
+	*c.Arg(1) = tensor.IntValue(n)
+	*c.Arg(2) = tensor.IntValue(cArg)
+	*c.Arg(3) = tensor.IntValue(h)
+	*c.Arg(4) = tensor.IntValue(w)
+	return c.Do1()
+}

@@ -270,3 +270,57 @@ func RNNReLUCell(input *tensor.Tensor, hx *tensor.Tensor, wIh *tensor.Tensor, wH
 	}
 	return c.Do1()
 }
+
+var slotMiopenRNN = tensor.Slot("aten::miopen_rnn")
+
+// MiopenRNN runs a recurrent network of mode 0 (ReLU), 1 (tanh), 2 (LSTM) or 3 (GRU) under the name of a library for
+// GPUs: input [T, n, in], [n, T, in] with batch_first or, with batch_sizes, packed [elements, in], states [layers *
+// directions, n, hidden]. weight holds weight_stride0 tensors (4, or 2 without biases) for each direction of each
+// layer. The results are the output, the last states (that of the cells is empty but for LSTM), and two empty ones,
+// what the library keeps. dropout_state is not read. PyTorch refuses it without the library; here programs that were
+// made on a GPU run.
+func MiopenRNN(input *tensor.Tensor, weight []*tensor.Tensor, weightStride0 int, hx *tensor.Tensor, cx *tensor.Tensor, mode int, hiddenSize int, numLayers int, batchFirst bool, dropout float64, train bool, bidirectional bool, batchSizes []int, dropoutState *tensor.Tensor) []*tensor.Tensor {
+	c := tensor.NewCall(slotMiopenRNN, 14)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(1) = tensor.TensorsValue(weight)
+	*c.Arg(2) = tensor.IntValue(weightStride0)
+	*c.Arg(3) = tensor.TensorValue(hx)
+	*c.Arg(4) = tensor.TensorValue(cx)
+	*c.Arg(5) = tensor.IntValue(mode)
+	*c.Arg(6) = tensor.IntValue(hiddenSize)
+	*c.Arg(7) = tensor.IntValue(numLayers)
+	*c.Arg(8) = tensor.BoolValue(batchFirst)
+	*c.Arg(9) = tensor.FloatValue(dropout)
+	*c.Arg(10) = tensor.BoolValue(train)
+	*c.Arg(11) = tensor.BoolValue(bidirectional)
+	*c.Arg(12) = tensor.OptIntsValue(batchSizes)
+	*c.Arg(13) = tensor.TensorValue(dropoutState)
+	return c.DoN()
+}
+
+var slotMkldnnRNNLayer = tensor.Slot("aten::mkldnn_rnn_layer")
+
+// MkldnnRNNLayer is one direction of one layer of an LSTM (mode 2, as in PyTorch) under the name of PyTorch's kernel
+// library for CPUs: input [T, n, in], weights [4 hidden, in], [4 hidden, hidden] and biases [4 hidden], states [n,
+// hidden]. The results are the output [T, n, hidden], both last states, and an empty one, what the library keeps.
+// num_layers, bidirectional, batch_first and train change nothing.
+func MkldnnRNNLayer(input *tensor.Tensor, weight0 *tensor.Tensor, weight1 *tensor.Tensor, weight2 *tensor.Tensor, weight3 *tensor.Tensor, hx *tensor.Tensor, cx *tensor.Tensor, reverse bool, batchSizes []int, mode int, hiddenSize int, numLayers int, hasBiases bool, bidirectional bool, batchFirst bool, train bool) []*tensor.Tensor {
+	c := tensor.NewCall(slotMkldnnRNNLayer, 16)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(1) = tensor.TensorValue(weight0)
+	*c.Arg(2) = tensor.TensorValue(weight1)
+	*c.Arg(3) = tensor.TensorValue(weight2)
+	*c.Arg(4) = tensor.TensorValue(weight3)
+	*c.Arg(5) = tensor.TensorValue(hx)
+	*c.Arg(6) = tensor.TensorValue(cx)
+	*c.Arg(7) = tensor.BoolValue(reverse)
+	*c.Arg(8) = tensor.OptIntsValue(batchSizes)
+	*c.Arg(9) = tensor.IntValue(mode)
+	*c.Arg(10) = tensor.IntValue(hiddenSize)
+	*c.Arg(11) = tensor.IntValue(numLayers)
+	*c.Arg(12) = tensor.BoolValue(hasBiases)
+	*c.Arg(13) = tensor.BoolValue(bidirectional)
+	*c.Arg(14) = tensor.BoolValue(batchFirst)
+	*c.Arg(15) = tensor.BoolValue(train)
+	return c.DoN()
+}

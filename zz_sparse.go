@@ -170,6 +170,11 @@ func ColIndices(t *tensor.Tensor) *tensor.Tensor {
 	return t.ColIndices()
 }
 
+// CcolIndices is the function form of [tensor.Tensor.CcolIndices].
+func CcolIndices(t *tensor.Tensor) *tensor.Tensor {
+	return t.CcolIndices()
+}
+
 // Indices is the function form of [tensor.Tensor.Indices].
 func Indices(t *tensor.Tensor) *tensor.Tensor {
 	return t.Indices()

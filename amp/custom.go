@@ -2,6 +2,7 @@ package amp
 
 import (
 	"github.com/gotorch-dev/torch/autograd"
+	"github.com/gotorch-dev/torch/internal/autocast"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -43,7 +44,7 @@ func (c *custom) Forward(ctx *autograd.Context, inputs ...*Tensor) (out []*Tenso
 	}
 	cast := append([]*Tensor(nil), inputs...)
 	for i, t := range cast {
-		if eligible(t, c.device) {
+		if autocast.Eligible(t, c.device) {
 			cast[i] = t.ToDType(c.o.CastInputs)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/gotorch-dev/torch"
+	"github.com/gotorch-dev/torch/internal/autocast"
 	"github.com/gotorch-dev/torch/optim"
 	"github.com/gotorch-dev/torch/serialize"
 	"github.com/gotorch-dev/torch/tensor"
@@ -63,7 +64,7 @@ func NewGradScaler(device tensor.DeviceType, opts ...GradScalerOptions) *GradSca
 	}
 	if !s.o.Disabled && !available(device) {
 		tensor.Warn("torch.%s.amp.GradScaler is enabled, but %s is not available.  Disabling.", device,
-			deviceTitle(device))
+			autocast.DeviceTitle(device))
 		s.o.Disabled = true
 	}
 	setDefault(&s.o.InitScale, 65536)

@@ -79,12 +79,18 @@ var everywhere atomic.Pointer[anomaly]
 func SetDetectAnomaly(on bool, opts ...AnomalyOptions) {
 	if !on {
 		everywhere.Store(nil)
-		tensor.SetGlobalLayer(nil)
+		tensor.SetGlobalLayer(tensor.RankWatch, nil)
 		return
 	}
 	a := newAnomaly(opts)
 	everywhere.Store(a)
-	tensor.SetGlobalLayer(a)
+	tensor.SetGlobalLayer(tensor.RankWatch, a)
+}
+
+// SetAnomalyEnabled is [SetDetectAnomaly] with the arguments of Python's torch.set_anomaly_enabled: without checkNaN, or
+// with true, gradients are looked at.
+func SetAnomalyEnabled(on bool, checkNaN ...bool) {
+	SetDetectAnomaly(on, AnomalyOptions{NoCheckNaN: len(checkNaN) > 0 && !checkNaN[0]})
 }
 
 // IsAnomalyEnabled reports that anomaly mode holds for the calling goroutine.

@@ -214,3 +214,17 @@ func mapOnce(f Func, args []*Tensor, in, out []int, size int, r tensor.Randomnes
 	}
 	return ys
 }
+
+// DebugUnwrap is the tensor, of all examples, that a tensor inside of a function which [Vmap] maps stands for, through
+// all levels of nesting, or through one alone where recurse is false; another tensor is returned itself. It is for
+// looking at values while debugging: what a mapped function computes with it is wrong.
+// https://docs.pytorch.org/docs/stable/generated/torch.func.debug_unwrap.html
+func DebugUnwrap(t *Tensor, recurse ...bool) *Tensor {
+	for t.IsBatched() {
+		t = tensor.Examples(t)
+		if len(recurse) > 0 && !recurse[0] {
+			break
+		}
+	}
+	return t
+}

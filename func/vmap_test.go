@@ -38,3 +38,26 @@ func TestVmapBasics(t *testing.T) {
 		t.Errorf("%v\n%v", j, k)
 	}
 }
+
+func TestDebugUnwrap(t *testing.T) {
+	x := torch.Randn([]int{4, 3, 2})
+	var one, all *T
+	inner := functorch.Vmap(functorch.One(func(row *T) *T {
+		one, all = functorch.DebugUnwrap(row, false), functorch.DebugUnwrap(row)
+		return row.MulScalar(2)
+	}))
+	functorch.Vmap(func(in []*T) []*T { return inner(in) })([]*T{x})
+	if one == nil || !one.IsBatched() || one.Dim() != 2 {
+		t.Errorf("one level: %v", one.Shape())
+	}
+	if !all.Equal(x) || functorch.DebugUnwrap(x) != x {
+		t.Errorf("all levels: %v, want %v", all, x)
+	}
+}
+
+func TestRearrange(t *testing.T) {
+	x := torch.Arange(6).Reshape([]int{2, 3})
+	if y := functorch.Rearrange(x, "a b -> (b a)"); !y.Equal(x.T().Reshape([]int{6})) {
+		t.Errorf("got %v", y)
+	}
+}

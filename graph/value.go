@@ -320,9 +320,12 @@ func Normal(v tensor.Value) tensor.Value {
 var dtypes = [...]tensor.DType{0: tensor.Uint8, 1: tensor.Int8, 2: tensor.Int16, 3: tensor.Int32, 4: tensor.Int64,
 	5: tensor.Float16, 6: tensor.Float32, 7: tensor.Float64, 8: tensor.Complex32, 9: tensor.Complex64,
 	10: tensor.Complex128, 11: tensor.Bool, 12: tensor.QInt8, 13: tensor.QUInt8, 14: tensor.QInt32, 15: tensor.BFloat16,
-	16: tensor.QUInt4x2, 17: tensor.QUInt2x4, 23: tensor.Float8E5M2, 24: tensor.Float8E4M3FN,
+	16: tensor.QUInt4x2, 17: tensor.QUInt2x4, 18: tensor.Bits1x8, 19: tensor.Bits2x4, 20: tensor.Bits4x2,
+	21: tensor.Bits8, 22: tensor.Bits16, 23: tensor.Float8E5M2, 24: tensor.Float8E4M3FN,
 	25: tensor.Float8E5M2FNUZ, 26: tensor.Float8E4M3FNUZ, 27: tensor.Uint16, 28: tensor.Uint32, 29: tensor.Uint64,
-	44: tensor.Float8E8M0FNU}
+	30: tensor.Uint1, 31: tensor.Uint2, 32: tensor.Uint3, 33: tensor.Uint4, 34: tensor.Uint5, 35: tensor.Uint6,
+	36: tensor.Uint7, 37: tensor.Int1, 38: tensor.Int2, 39: tensor.Int3, 40: tensor.Int4, 41: tensor.Int5,
+	42: tensor.Int6, 43: tensor.Int7, 44: tensor.Float8E8M0FNU, 45: tensor.Float4E2M1FNx2, 46: tensor.BComplex32}
 
 // formats are the numbers of PyTorch's enumeration MemoryFormat.
 var formats = [...]tensor.MemoryFormat{tensor.ContiguousFormat, tensor.PreserveFormat, tensor.ChannelsLast,

@@ -89,6 +89,11 @@ func (m *NLLLoss) Forward(input, target *Tensor) *Tensor {
 	})
 }
 
+// NLLLoss2d is the former name of [NLLLoss], which takes images of classes (N, C, H, W), too.
+//
+// Deprecated: PyTorch asks to write [NLLLoss] instead.
+type NLLLoss2d = NLLLoss
+
 // CrossEntropyLoss is LogSoftmax followed by NLLLoss: scores (N, C, …) against class numbers (N, …) or probabilities
 // (N, C, …).
 // https://pytorch.org/docs/stable/generated/torch.nn.CrossEntropyLoss.html

@@ -352,36 +352,59 @@ func (b *base) LoadStateDict(d *serialize.Dict) error {
 		}
 		d = own
 	}
+	lists := make([][]*Tensor, len(b.groups))
+	for i, g := range b.groups {
+		lists[i] = g.Params
+	}
+	loaded, state, err := b.readState(d, lists, b.adopt)
+	if err != nil {
+		return fail("%v", err)
+	}
+	for i, g := range loaded {
+		*b.groups[i] = *g // in place: schedulers and users may hold the group
+	}
+	b.state = state
+	b.changed++
+	for _, s := range state {
+		s.changed = &b.changed
+	}
+	b.hooks.postLoad.call(b.self)
+	return nil
+}
+
+// readState reads a state for these lists of parameters, one for each group, and changes nothing. adopt gives the tensor
+// to use for one of the state.
+func (b *base) readState(d *serialize.Dict, params [][]*Tensor, adopt adopter) (loaded []*ParamGroup,
+	state map[*Tensor]*State, err error) {
 	groups, ok := d.Get("param_groups").([]any)
 	if !ok {
-		return fail("param_groups is a %T, want a list", d.Get("param_groups"))
+		return nil, nil, fmt.Errorf("param_groups is a %T, want a list", d.Get("param_groups"))
 	}
 	if len(groups) != len(b.groups) {
-		return fail("loaded state dict has a different number of parameter groups: %d, the optimizer has %d",
+		return nil, nil, fmt.Errorf("loaded state dict has a different number of parameter groups: %d, the optimizer has %d",
 			len(groups), len(b.groups))
 	}
 	// Everything is read before anything changes, so that a bad file leaves the optimizer as it was.
-	params, owner := map[int]*Tensor{}, map[int]*ParamGroup{}
-	var loaded []*ParamGroup
+	byID, owner := map[int]*Tensor{}, map[int]*ParamGroup{}
 	for i, g := range groups {
 		gd, ok := g.(*serialize.Dict)
 		if !ok {
-			return fail("param_groups[%d] is a %T, want a dict", i, g)
+			return nil, nil, fmt.Errorf("param_groups[%d] is a %T, want a dict", i, g)
 		}
 		ids, ok := gd.Get("params").([]any)
-		if !ok || len(ids) != len(b.groups[i].Params) {
-			return fail("loaded state dict contains a parameter group that doesn't match the size of optimizer's "+
+		if !ok || len(ids) != len(params[i]) {
+			return nil, nil, fmt.Errorf("loaded state dict contains a parameter group that doesn't match the size of optimizer's "+
 				"group: group %d has %d parameters in the dict and %d in the optimizer", i, len(ids),
-				len(b.groups[i].Params))
+				len(params[i]))
 		}
 		for j, id := range ids {
 			n, ok := id.(int)
 			if !ok {
-				return fail("param_groups[%d]['params'][%d] is a %T, want an int", i, j, id)
+				return nil, nil, fmt.Errorf("param_groups[%d]['params'][%d] is a %T, want an int", i, j, id)
 			}
-			params[n] = b.groups[i].Params[j]
+			byID[n] = params[i][j]
 		}
-		ng := &ParamGroup{Params: b.groups[i].Params}
+		ng := &ParamGroup{Params: params[i]}
 		for _, id := range ids {
 			owner[id.(int)] = ng
 		}
@@ -410,59 +433,54 @@ func (b *base) LoadStateDict(d *serialize.Dict) error {
 		}
 		ng.loaded = true
 		if err := tensor.Try(func() { b.check(ng) }); err != nil {
-			return fail("group %d: %v", i, err)
+			return nil, nil, fmt.Errorf("group %d: %v", i, err)
 		}
 		ng.loaded = false
 		loaded = append(loaded, ng)
 	}
 	sd, ok := d.Get("state").(*serialize.Dict)
 	if !ok {
-		return fail("state is a %T, want a dict", d.Get("state"))
+		return nil, nil, fmt.Errorf("state is a %T, want a dict", d.Get("state"))
 	}
-	state := map[*Tensor]*State{}
+	state = map[*Tensor]*State{}
 	for k, v := range sd.All() {
 		id, ok := k.(int)
-		p := params[id]
+		p := byID[id]
 		vals, ok2 := v.(*serialize.Dict)
 		if !ok || !ok2 || p == nil {
-			return fail("state[%v] is a %T that belongs to no parameter", k, v)
+			return nil, nil, fmt.Errorf("state[%v] is a %T that belongs to no parameter", k, v)
 		}
 		s := &State{}
 		for name, val := range vals.All() {
 			key, ok := name.(string)
 			if !ok {
-				return fail("state[%v] has a key %v, want a name", k, name)
+				return nil, nil, fmt.Errorf("state[%v] has a key %v, want a name", k, name)
 			}
-			val, err := b.adoptAll(val, p, key, owner[id].counterDevice(p))
+			val, err := adoptAll(val, p, key, owner[id].counterDevice(p), adopt)
 			if err != nil {
-				return fail("state[%v][%q]: %v", k, key, err)
+				return nil, nil, fmt.Errorf("state[%v][%q]: %v", k, key, err)
 			}
 			s.Set(key, val)
 		}
 		state[p] = s
 	}
-	for i, g := range loaded {
-		*b.groups[i] = *g // in place: schedulers and users may hold the group
-	}
-	b.state = state
-	b.changed++
-	for _, s := range state {
-		s.changed = &b.changed
-	}
-	b.hooks.postLoad.call(b.self)
-	return nil
+	return loaded, state, nil
 }
 
-// adoptAll copies the tensors of a loaded entry, which may be a list.
-func (b *base) adoptAll(val any, p *Tensor, key string, counters tensor.Device) (any, error) {
+// adopter is the tensor that serves as entry key of a parameter's state, given the one of a state dict, and where step
+// counters lie.
+type adopter func(t, p *Tensor, key string, counters tensor.Device) (*Tensor, error)
+
+// adoptAll adopts the tensors of a loaded entry, which may be a list.
+func adoptAll(val any, p *Tensor, key string, counters tensor.Device, adopt adopter) (any, error) {
 	switch x := val.(type) {
 	case *Tensor:
-		return b.adopt(x, p, key, counters)
+		return adopt(x, p, key, counters)
 	case []any:
 		out := make([]any, len(x))
 		for i, e := range x {
 			var err error
-			if out[i], err = b.adoptAll(e, p, key, counters); err != nil {
+			if out[i], err = adoptAll(e, p, key, counters, adopt); err != nil {
 				return nil, fmt.Errorf("element %d: %w", i, err)
 			}
 		}
@@ -471,17 +489,26 @@ func (b *base) adoptAll(val any, p *Tensor, key string, counters tensor.Device) 
 	return val, nil
 }
 
-// adopt copies a loaded tensor into the parameter's dtype and layout and to its device. Step counters keep their dtype
-// and go to the device of the counters.
-func (b *base) adopt(t, p *Tensor, key string, counters tensor.Device) (c *Tensor, err error) {
+// checkShape checks the shape of a tensor of the state.
+func (b *base) checkShape(t, p *Tensor, key string) error {
 	number := perParameter[key]
 	switch {
 	case number && t.Numel() != 1:
-		return nil, fmt.Errorf("shape %s, want one element", tensor.ShapeString(t.Shape()))
+		return fmt.Errorf("shape %s, want one element", tensor.ShapeString(t.Shape()))
 	case !number && !b.ownSizes && !tensor.SameShape(t.Shape(), p.Shape()):
-		return nil, fmt.Errorf("shape %s, the parameter's is %s", tensor.ShapeString(t.Shape()),
+		return fmt.Errorf("shape %s, the parameter's is %s", tensor.ShapeString(t.Shape()),
 			tensor.ShapeString(p.Shape()))
 	}
+	return nil
+}
+
+// adopt copies a loaded tensor into the parameter's dtype and layout and to its device. Step counters keep their dtype
+// and go to the device of the counters.
+func (b *base) adopt(t, p *Tensor, key string, counters tensor.Device) (c *Tensor, err error) {
+	if err := b.checkShape(t, p, key); err != nil {
+		return nil, err
+	}
+	number := perParameter[key]
 	err = tensor.Try(func() {
 		tensor.NoGrad(func() {
 			switch {

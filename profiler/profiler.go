@@ -73,13 +73,13 @@ func Profile(o Options, f func(p *Profiler)) *Trace {
 func Start(o Options) *Profiler {
 	p := newProfiler(o)
 	p.start()
-	tensor.SetGlobalLayer(p)
+	tensor.SetGlobalLayer(tensor.RankWatch, p)
 	return p
 }
 
 // Stop ends what Start has begun and returns what was recorded, with a schedule the last cycle.
 func (p *Profiler) Stop() *Trace {
-	tensor.SetGlobalLayer(nil)
+	tensor.SetGlobalLayer(tensor.RankWatch, nil)
 	p.stop()
 	return p.last
 }

@@ -315,7 +315,7 @@ func (d *decoder) tensor(r *torchzip.TensorRef) (t *tensor.Tensor, err error) {
 				tensor.LazyConj(t)
 			}
 			if neg, _ := m.Get("neg"); neg == true {
-				if dt == tensor.Bool || dt.IsWideUnsigned() || dt.IsFloat8() { // have no operator that could read it
+				if dt == tensor.Bool || dt.IsWideUnsigned() || dt.IsFloat8() || dt.IsOpaque() { // have no operator that could read it
 					tensor.Fail(tensor.ErrDType, "a negated view of elements of type %s", dt)
 				}
 				tensor.LazyNeg(t)

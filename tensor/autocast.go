@@ -26,7 +26,8 @@ func autocastRegion() AutocastRegion {
 var autocastTypes [maxDeviceTypes]atomic.Uint32
 
 // AutocastDType is the type that operators of class AMPLower run in on a device: that of the region around the caller,
-// or else the default, which is bfloat16 on the CPU and float16 elsewhere until [SetAutocastDType] changes it.
+// or else the default, which is bfloat16 on the CPU and for XLA and float16 elsewhere until [SetAutocastDType] changes
+// it.
 func AutocastDType(d DeviceType) DType {
 	if r := autocastRegion(); r != nil && r.DType(d) != 0 {
 		return r.DType(d)
@@ -34,7 +35,7 @@ func AutocastDType(d DeviceType) DType {
 	switch t := DType(autocastTypes[d].Load()); {
 	case t != 0:
 		return t
-	case d == CPUDevice:
+	case d == CPUDevice || d == XLADevice:
 		return BFloat16
 	}
 	return Float16

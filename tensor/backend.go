@@ -59,7 +59,8 @@ var backends = struct {
 }{}
 
 func init() {
-	backends.list.Store(&[]backendEntry{{name: "cpu"}, {name: "cuda"}, {name: "meta", b: metaBackend{}}})
+	backends.list.Store(&[]backendEntry{{name: "cpu"}, {name: "cuda"}, {name: "meta", b: metaBackend{}},
+		{name: "ipu"}, {name: "mtia"}, {name: "xla"}, {name: "xpu"}})
 }
 
 // RegisterBackend makes a kind of device available under a name ("cuda"), as database/sql does with drivers: a package

@@ -112,7 +112,7 @@ func (c *Ctx) FailDType(cause error, kernel string, dt DType) {
 	switch {
 	case dt.IsComplex():
 		hint = "take Real(), Imag() or Abs() of the tensor"
-	case !dt.IsFloat():
+	case !dt.IsFloat() && !dt.IsOpaque():
 		hint = "convert the tensor with Float()"
 	}
 	c.fail(cause, hint, fmt.Sprintf("\"%s\" not implemented for '%s'", kernel, dt.ClassName()))

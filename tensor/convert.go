@@ -65,13 +65,27 @@ func (t *Tensor) CDouble() *Tensor { return t.convertWith(slotCDouble) }
 func (t *Tensor) CPU() *Tensor { return t.To(Device{}) }
 
 // CUDA copies the tensor to a CUDA device, the first one unless index names another; a tensor that is there is returned
-// itself. It panics with ErrDevice where the program has no such device.
+// itself. It panics with ErrDevice where the program has no such device, as do the methods for other kinds of device.
 // https://pytorch.org/docs/stable/generated/torch.Tensor.cuda.html
-func (t *Tensor) CUDA(index ...int) *Tensor {
-	d := Device{Type: CUDADevice}
+func (t *Tensor) CUDA(index ...int) *Tensor { return t.toDevice(CUDADevice, "cuda", index) }
+
+// IPU copies the tensor to an IPU, see [Tensor.CUDA].
+// https://docs.pytorch.org/docs/stable/generated/torch.Tensor.ipu.html
+func (t *Tensor) IPU(index ...int) *Tensor { return t.toDevice(IPUDevice, "ipu", index) }
+
+// MTIA copies the tensor to an accelerator of that name, see [Tensor.CUDA].
+// https://docs.pytorch.org/docs/stable/generated/torch.Tensor.mtia.html
+func (t *Tensor) MTIA(index ...int) *Tensor { return t.toDevice(MTIADevice, "mtia", index) }
+
+// XPU copies the tensor to a GPU of Intel's, see [Tensor.CUDA].
+// https://docs.pytorch.org/docs/stable/generated/torch.Tensor.xpu.html
+func (t *Tensor) XPU(index ...int) *Tensor { return t.toDevice(XPUDevice, "xpu", index) }
+
+func (t *Tensor) toDevice(kind DeviceType, name string, index []int) *Tensor {
+	d := Device{Type: kind}
 	if len(index) > 0 {
 		if index[0] < 0 || index[0] > math.MaxInt8 {
-			Fail(ErrDevice, "Tensor.cuda: Device index must be between 0 and %d, got %d", math.MaxInt8, index[0])
+			Fail(ErrDevice, "Tensor.%s: Device index must be between 0 and %d, got %d", name, math.MaxInt8, index[0])
 		}
 		d.Index = int8(index[0])
 	}

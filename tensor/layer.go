@@ -1,6 +1,9 @@
 package tensor
 
-import "slices"
+import (
+	"slices"
+	"sync"
+)
 
 // Rank is the place of a layer between the program, which calls operators, and the backend, which computes them. Layers
 // act in the order of their ranks however their functions are nested. Layers of one rank act in the order of nesting,
@@ -131,14 +134,26 @@ func insertLayer(list []Layer, l Layer) []Layer {
 	return slices.Insert(slices.Clone(list), i, l)
 }
 
-// SetGlobalLayer sets a layer for all goroutines that are in no mode of their own yet; nil removes it.
-func SetGlobalLayer(l Layer) {
-	var m *mode
-	if l != nil {
-		m = &mode{layers: []Layer{l}, shared: true}
-		m.observe(l)
+// SetGlobalLayer sets the layer of a rank for all goroutines that are in no mode of their own yet; nil removes it.
+func SetGlobalLayer(r Rank, l Layer) {
+	globalLayers.Lock()
+	defer globalLayers.Unlock()
+	old := defaultMode.Load()
+	var layers []Layer
+	if old != nil {
+		layers = slices.DeleteFunc(slices.Clone(old.layers), func(x Layer) bool { return x.Rank() == r })
 	}
-	old := defaultMode.Swap(m)
+	if l != nil {
+		layers = insertLayer(layers, l)
+	}
+	var m *mode
+	if len(layers) > 0 {
+		m = &mode{layers: layers, shared: true}
+		for _, x := range layers {
+			m.observe(x)
+		}
+	}
+	defaultMode.Store(m)
 	if n := numRegionLayers(m) - numRegionLayers(old); n != 0 {
 		regionLayers.Add(int32(n))
 	}
@@ -150,6 +165,9 @@ func SetGlobalLayer(l Layer) {
 		}
 	}
 }
+
+// globalLayers is held by those who set one.
+var globalLayers sync.Mutex
 
 func numRegionLayers(m *mode) int {
 	if m == nil {

@@ -259,6 +259,11 @@ type printer struct {
 }
 
 func newPrinter(t *Tensor, o *printOpts) *printer {
+	if t.dt.IsOpaque() && !t.dt.IsFloat() { // the numbers in its bytes
+		v := &Tensor{st: t.st, ver: t.ver, off: t.off, dt: [...]DType{1: Uint8, 2: Uint16}[t.dt.Size()], dev: t.dev}
+		v.setDims(t.shape, t.stride)
+		t = v
+	}
 	p := &printer{t: t, o: o, summarize: t.numel > o.threshold, base: t.st.p}
 	Ptr(t) // refuses released memory
 	kind := kindFloat
@@ -316,6 +321,8 @@ func (p *printer) floatAt(off int) float64 {
 		return at[float64](p, off)
 	case Float32:
 		return float64(at[float32](p, off))
+	case Float4E2M1FNx2: // PyTorch prints the byte
+		return float64(at[uint8](p, off))
 	}
 	var f float32
 	convertRun(Float32, p.t.dt, unsafe.Pointer(&f), unsafe.Add(p.base, off*p.t.dt.Size()), 1)

@@ -71,7 +71,10 @@ func promote(a, b DType) DType {
 	dt := dtype.Promote(a, b)
 	if dt == dtype.Invalid && (a|b) != dtype.Invalid {
 		what := "Promotion for uint16, uint32, uint64 types is not supported, attempted to promote %s and %s"
-		if a.IsFloat8() || b.IsFloat8() {
+		switch {
+		case a.IsOpaque() || b.IsOpaque():
+			what = "Promotion from %s and %s is unsupported."
+		case a.IsFloat8() || b.IsFloat8():
 			what = "Promotion for Float8 Types is not supported, attempted to promote %s and %s"
 		}
 		Fail(ErrDType, what, a.ClassName(), b.ClassName())

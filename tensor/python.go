@@ -3,6 +3,9 @@ package tensor
 import (
 	"slices"
 	"sort"
+	"strconv"
+	"strings"
+	"sync/atomic"
 )
 
 // This file has the properties and methods of Python's torch.Tensor that are no operators.
@@ -29,23 +32,23 @@ func (t *Tensor) IsCUDA() bool { return t.Device().Type == CUDADevice }
 // IsMeta reports that the tensor has a shape and a dtype, but no elements.
 func (t *Tensor) IsMeta() bool { return t.Device().Type == MetaDevice }
 
+// IsXPU reports that the tensor is on a GPU of Intel's.
+func (t *Tensor) IsXPU() bool { return t.Device().Type == XPUDevice }
+
+// IsXLA reports that the tensor is on a device of XLA's.
+func (t *Tensor) IsXLA() bool { return t.Device().Type == XLADevice }
+
+// IsIPU reports that the tensor is on an IPU.
+func (t *Tensor) IsIPU() bool { return t.Device().Type == IPUDevice }
+
+// IsMTIA reports that the tensor is on an accelerator of that name.
+func (t *Tensor) IsMTIA() bool { return t.Device().Type == MTIADevice }
+
 // What programs ask about devices, layouts and memory that are not here: the answer is no. Memory is shared by all
 // goroutines as it is; Python's IsShared asks about other processes.
 
 // IsMPS reports that the tensor is on a GPU of Apple's.
 func (t *Tensor) IsMPS() bool { return false }
-
-// IsXPU reports that the tensor is on a GPU of Intel's.
-func (t *Tensor) IsXPU() bool { return false }
-
-// IsXLA reports that the tensor is on a device of XLA's.
-func (t *Tensor) IsXLA() bool { return false }
-
-// IsIPU reports that the tensor is on an IPU.
-func (t *Tensor) IsIPU() bool { return false }
-
-// IsMTIA reports that the tensor is on an accelerator of that name.
-func (t *Tensor) IsMTIA() bool { return false }
 
 // IsMAIA reports that the tensor is on an accelerator of that name.
 func (t *Tensor) IsMAIA() bool { return false }
@@ -67,6 +70,77 @@ func (t *Tensor) IsShared() bool { return false }
 
 // IsDistributed is false in PyTorch, too.
 func (t *Tensor) IsDistributed() bool { return false }
+
+// StorageType is the name of the old class of the tensor's memory, "torch.FloatStorage", which carries its dtype.
+// https://docs.pytorch.org/docs/stable/generated/torch.Tensor.storage_type.html
+func (t *Tensor) StorageType() string {
+	t.mustHaveMemory("Tensor.StorageType")
+	return "torch." + t.dt.ClassName() + "Storage"
+}
+
+// UntypedStorage is [Tensor.Storage]: a storage here has no dtype.
+// https://docs.pytorch.org/docs/stable/generated/torch.Tensor.untyped_storage.html
+func (t *Tensor) UntypedStorage() *Storage { return t.Storage() }
+
+// ConstDataPtr is [Tensor.DataPtr], which does not let the caller write.
+// https://docs.pytorch.org/docs/stable/generated/torch.Tensor.const_data_ptr.html
+func (t *Tensor) ConstDataPtr() uintptr { return t.DataPtr() }
+
+// Data is a view of the same memory that is not connected to the tape, like that of Detach, but with a version of its
+// own: the engine does not notice what is written to it, and computes wrong gradients from it. Detach is the safe one.
+// https://docs.pytorch.org/docs/stable/generated/torch.Tensor.data.html
+func (t *Tensor) Data() *Tensor {
+	d := t.Detach()
+	d.ver = new(atomic.Uint32)
+	return d
+}
+
+// PinMemory would copy the tensor into memory that a GPU may read at any time. It panics with ErrDevice, as PyTorch's
+// does on a machine without GPU: no backend here has such memory.
+// https://docs.pytorch.org/docs/stable/generated/torch.Tensor.pin_memory.html
+func (t *Tensor) PinMemory() *Tensor {
+	t.mustHaveMemory("Tensor.PinMemory")
+	Fail(ErrDevice, "pin_memory: there is no device in this program that has pinned memory (linked are %s)",
+		strings.Join(BackendNames(), ", "))
+	return nil
+}
+
+// New is a tensor of these sizes, not set to anything, with the dtype and on the device of t.
+//
+// Deprecated: PyTorch advises against it; [Tensor.NewEmpty] is the same.
+func (t *Tensor) New(size ...int) *Tensor { return t.NewEmpty(size) }
+
+// Resize is the tensor with another shape of as many elements, as Reshape gives it. It panics with ErrShape for another
+// number of elements.
+//
+// Deprecated: PyTorch advises against it; [Tensor.Reshape] is the same.
+func (t *Tensor) Resize(size ...int) *Tensor {
+	t.mustHaveMemory("Tensor.Resize")
+	n := 1
+	for _, s := range size {
+		n *= s
+	}
+	if n != t.Numel() {
+		Fail(ErrShape, "requested resize to %s (%d elements in total), but the given tensor has a size of %s (%d "+
+			"elements). autograd's resize can only change the shape of a given tensor, while preserving the number of "+
+			"elements.", by(size), n, by(t.Shape()), t.Numel())
+	}
+	return t.Reshape(size)
+}
+
+// ResizeAs is [Tensor.Resize] to the shape of another tensor.
+//
+// Deprecated: PyTorch advises against it; [Tensor.ReshapeAs] is the same.
+func (t *Tensor) ResizeAs(other *Tensor) *Tensor { return t.Resize(other.Shape()...) }
+
+// by prints sizes as "3x4".
+func by(sizes []int) string {
+	s := make([]string, len(sizes))
+	for i, n := range sizes {
+		s[i] = strconv.Itoa(n)
+	}
+	return strings.Join(s, "x")
+}
 
 // GetDevice is the number of the tensor's device, -1 for the CPU.
 // https://pytorch.org/docs/stable/generated/torch.Tensor.get_device.html

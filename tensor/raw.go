@@ -11,11 +11,24 @@ import (
 
 func convertRun(to, from DType, d, s unsafe.Pointer, n int) { dtype.Convert(to, from)(d, s, n) }
 
+// refuseOpaque refuses to convert elements of types that have no conversions.
+func refuseOpaque(to, from DType) {
+	if dt := from; to != from {
+		if !dt.IsOpaque() {
+			dt = to
+		}
+		if dt.IsOpaque() {
+			Fail(ErrNotImpl, "\"copy_\" not implemented for '%s'", dt.ClassName())
+		}
+	}
+}
+
 // parallelCopy is the number of elements from which a plain copy is worth more than one thread.
 const parallelCopy = 64 << 10
 
 // copyRaw copies src, broadcast, into dst without recording.
 func copyRaw(dst, src *Tensor) {
+	refuseOpaque(dst.dt, src.dt)
 	if dst.numel == 0 {
 		return
 	}

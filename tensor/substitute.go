@@ -112,6 +112,8 @@ func (o *Op) storage() StorageClass {
 func (s StorageClass) seenAs(dt DType) DType {
 	need := TakesComplexHalf
 	switch {
+	case dt.IsOpaque(), dt == BComplex32:
+		return 0
 	case dt.IsWideUnsigned():
 		need = TakesUnsigned
 	case dt == Float8E8M0FNU:

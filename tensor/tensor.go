@@ -49,11 +49,40 @@ const (
 	Uint32         = dtype.Uint32
 	Uint64         = dtype.Uint64
 	Complex32      = dtype.Complex32
+	BComplex32     = dtype.BComplex32 // of bfloat16 parts; without operators in PyTorch, too
 	Float8E4M3FN   = dtype.Float8E4M3FN
 	Float8E5M2     = dtype.Float8E5M2
 	Float8E4M3FNUZ = dtype.Float8E4M3FNUZ
 	Float8E5M2FNUZ = dtype.Float8E5M2FNUZ
 	Float8E8M0FNU  = dtype.Float8E8M0FNU
+)
+
+// Element types that have no operators, in PyTorch either: integers of 1 to 7 bits, each in a byte of its own (Bit is
+// PyTorch's other name of Uint1), bits that mean what a program makes of them, and two 4-bit floats in a byte. Tensors
+// of these types are made uninitialised, filled with 0 or from other tensors by View, copied, saved, loaded and printed,
+// as the numbers in their bytes; PyTorch does not copy and print the integers.
+const (
+	Int1           = dtype.Int1
+	Int2           = dtype.Int2
+	Int3           = dtype.Int3
+	Int4           = dtype.Int4
+	Int5           = dtype.Int5
+	Int6           = dtype.Int6
+	Int7           = dtype.Int7
+	Uint1          = dtype.Uint1
+	Uint2          = dtype.Uint2
+	Uint3          = dtype.Uint3
+	Uint4          = dtype.Uint4
+	Uint5          = dtype.Uint5
+	Uint6          = dtype.Uint6
+	Uint7          = dtype.Uint7
+	Bit            = dtype.Uint1
+	Bits1x8        = dtype.Bits1x8
+	Bits2x4        = dtype.Bits2x4
+	Bits4x2        = dtype.Bits4x2
+	Bits8          = dtype.Bits8
+	Bits16         = dtype.Bits16
+	Float4E2M1FNx2 = dtype.Float4E2M1FNx2
 )
 
 // DeviceType names a kind of device.
@@ -65,6 +94,10 @@ const (
 	CPUDevice DeviceType = iota
 	CUDADevice
 	MetaDevice
+	IPUDevice
+	MTIADevice
+	XLADevice
+	XPUDevice
 )
 
 // Device is where a tensor's memory lies. The zero value is the CPU.

@@ -280,6 +280,9 @@ func (t *Tensor) Num() Num {
 	if witnesses.Load() != 0 {
 		t.st.looked()
 	}
+	if t.dt.IsOpaque() {
+		Fail(ErrNotImpl, "\"_local_scalar_dense_cpu\" not implemented for '%s'", t.dt.ClassName())
+	}
 	p := Ptr(t)
 	switch t.dt {
 	case Bool:
@@ -301,7 +304,7 @@ func (t *Tensor) Num() Num {
 	case Uint64: // beyond int64 the integer wraps around, the floats are right
 		u := *(*uint64)(p)
 		return Num{KInt, int64(u), float64(u), complex(float64(u), 0)}
-	case Complex32:
+	case Complex32, BComplex32:
 		var c complex64
 		convertRun(Complex64, t.dt, unsafe.Pointer(&c), p, 1)
 		return ComplexValue(complex128(c)).Num()

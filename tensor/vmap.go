@@ -97,11 +97,20 @@ func (t *Tensor) batched() *batch {
 // IsBatched reports a tensor that stands for one example of a batch inside a mapped function.
 func (t *Tensor) IsBatched() bool { return t.batched() != nil }
 
+// Examples are the values of all examples of the innermost map that t stands for an example of, along dimension 0
+// unless they are the same for all; another tensor is returned itself.
+func Examples(t *Tensor) *Tensor {
+	if b := t.batched(); b != nil {
+		return b.phys
+	}
+	return t
+}
+
 // AnyExample reports whether a tensor is not zero for some example of the maps that it stands for an example of. It
 // serves loops, which go on until no example needs them; what becomes of a single example must not depend on it.
 func AnyExample(t *Tensor) bool {
-	for b := t.batched(); b != nil; b = t.batched() {
-		t = b.phys
+	for t.IsBatched() {
+		t = Examples(t)
 	}
 	c := NewCall(opAny, 1)
 	*c.Arg(0) = TensorValue(t.Detach())

@@ -271,6 +271,139 @@ func (t *Tensor) Ormqr(input2 *Tensor, input3 *Tensor, opts ...OrmqrOptions) *Te
 	return c.Do1()
 }
 
+var slotSolve = slot("torch::solve")
+
+// SolveOptions are the optional arguments of Solve; the zero value is PyTorch's default.
+type SolveOptions struct {
+	Out *Tensor // default None
+}
+
+// Solve is removed from PyTorch: a call panics with the name of what replaces it.
+//
+// Deprecated: PyTorch has removed it. See linalg.Solve.
+func (t *Tensor) Solve(a *Tensor, opts ...SolveOptions) (solution, lu *Tensor) {
+	c := NewCall(slotSolve, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(a)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			*c.Arg(2) = TensorValue(o.Out)
+		}
+	}
+	return c.Do2()
+}
+
+var slotLstsq = slot("torch::lstsq")
+
+// LstsqOptions are the optional arguments of Lstsq; the zero value is PyTorch's default.
+type LstsqOptions struct {
+	Out *Tensor // default None
+}
+
+// Lstsq is removed from PyTorch: a call panics with the name of what replaces it.
+//
+// Deprecated: PyTorch has removed it. See linalg.Lstsq.
+func (t *Tensor) Lstsq(a *Tensor, opts ...LstsqOptions) (solution, qr *Tensor) {
+	c := NewCall(slotLstsq, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(a)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			*c.Arg(2) = TensorValue(o.Out)
+		}
+	}
+	return c.Do2()
+}
+
+var slotEig = slot("torch::eig")
+
+// EigOptions are the optional arguments of Eig; the zero value is PyTorch's default.
+type EigOptions struct {
+	Eigenvectors bool // default False
+}
+
+// Eig is removed from PyTorch: a call panics with the name of what replaces it.
+//
+// Deprecated: PyTorch has removed it. See linalg.Eig.
+func (t *Tensor) Eig(opts ...EigOptions) (eigenvalues, eigenvectors *Tensor) {
+	c := NewCall(slotEig, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = *slotEig.Sch.Params[1].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		*c.Arg(1) = BoolValue(o.Eigenvectors)
+	}
+	return c.Do2()
+}
+
+var slotSymeig = slot("torch::symeig")
+
+// SymeigOptions are the optional arguments of Symeig; the zero value is PyTorch's default.
+type SymeigOptions struct {
+	Eigenvectors bool // default False
+	NoUpper      bool // switches upper off
+}
+
+// Symeig is removed from PyTorch: a call panics with the name of what replaces it.
+//
+// Deprecated: PyTorch has removed it. See linalg.Eigh.
+func (t *Tensor) Symeig(opts ...SymeigOptions) (eigenvalues, eigenvectors *Tensor) {
+	c := NewCall(slotSymeig, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = *slotSymeig.Sch.Params[1].Default
+	*c.Arg(2) = *slotSymeig.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		*c.Arg(1) = BoolValue(o.Eigenvectors)
+		*c.Arg(2) = BoolValue(!o.NoUpper)
+	}
+	return c.Do2()
+}
+
+var slotQR = slot("torch::qr")
+
+// QROptions are the optional arguments of QR; the zero value is PyTorch's default.
+type QROptions struct {
+	NoSome bool // switches some off
+}
+
+// QR is removed from PyTorch: a call panics with the name of what replaces it.
+//
+// Deprecated: PyTorch has removed it. See linalg.QR.
+func (t *Tensor) QR(opts ...QROptions) (q, r *Tensor) {
+	c := NewCall(slotQR, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = *slotQR.Sch.Params[1].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		*c.Arg(1) = BoolValue(!o.NoSome)
+	}
+	return c.Do2()
+}
+
+var slotCholesky = slot("torch::cholesky")
+
+// CholeskyOptions are the optional arguments of Cholesky; the zero value is PyTorch's default.
+type CholeskyOptions struct {
+	Upper bool // default False
+}
+
+// Cholesky is removed from PyTorch: a call panics with the name of what replaces it.
+//
+// Deprecated: PyTorch has removed it. See linalg.Cholesky.
+func (t *Tensor) Cholesky(opts ...CholeskyOptions) *Tensor {
+	c := NewCall(slotCholesky, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = *slotCholesky.Sch.Params[1].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		*c.Arg(1) = BoolValue(o.Upper)
+	}
+	return c.Do1()
+}
+
 var slotInverse = slot("aten::inverse")
 
 // Inverse is linalg_inv by an older name.

@@ -119,6 +119,17 @@ func (t *Tensor) ColIndices() *Tensor {
 	return c.Do1()
 }
 
+var slotCcolIndices = slot("aten::ccol_indices")
+
+// CcolIndices would be the places where the columns of a matrix in compressed columns begin. No tensor here has that
+// layout, and so it refuses all.
+// https://docs.pytorch.org/docs/stable/generated/torch.Tensor.ccol_indices.html
+func (t *Tensor) CcolIndices() *Tensor {
+	c := NewCall(slotCcolIndices, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
 var slotIndices = slot("aten::indices")
 
 // Indices are the indices of a coalesced sparse tensor, int64 [sparse dimensions, nnz]. A tensor that is not coalesced

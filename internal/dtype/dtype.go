@@ -15,6 +15,25 @@ const (
 	QInt32
 	QUInt4x2
 	QUInt2x4
+	Int1 // from here to Bits16: the opaque types, which take no part in promotion either
+	Int2
+	Int3
+	Int4
+	Int5
+	Int6
+	Int7
+	Uint1
+	Uint2
+	Uint3
+	Uint4
+	Uint5
+	Uint6
+	Uint7
+	Bits1x8
+	Bits2x4
+	Bits4x2
+	Bits8
+	Bits16
 	Bool
 	Uint8
 	Int8
@@ -24,6 +43,7 @@ const (
 	Uint16
 	Uint32
 	Uint64
+	Float4E2M1FNx2 // opaque, too: two numbers in a byte
 	Float8E4M3FN
 	Float8E5M2
 	Float8E4M3FNUZ
@@ -34,19 +54,23 @@ const (
 	Float32
 	Float64
 	Complex32
+	BComplex32
 	Complex64
 	Complex128
 	numTypes
 )
 
-// All lists every element type but the quantized ones, whose elements mean something only with a scale.
+// All lists every element type but the quantized ones, whose elements mean something only with a scale, the opaque
+// ones, and BComplex32, which PyTorch only has for storage.
 var All = []DType{Bool, Uint8, Int8, Int16, Int32, Int64, Uint16, Uint32, Uint64, Float8E4M3FN, Float8E5M2,
 	Float8E4M3FNUZ, Float8E5M2FNUZ, Float8E8M0FNU, Float16, BFloat16, Float32, Float64, Complex32, Complex64,
 	Complex128}
 
 const (
-	unsigned = 1<<Uint16 | 1<<Uint32 | 1<<Uint64
-	float8   = 1<<Float8E4M3FN | 1<<Float8E5M2 | 1<<Float8E4M3FNUZ | 1<<Float8E5M2FNUZ | 1<<Float8E8M0FNU
+	unsigned uint64 = 1<<Uint16 | 1<<Uint32 | 1<<Uint64
+	float8   uint64 = 1<<Float8E4M3FN | 1<<Float8E5M2 | 1<<Float8E4M3FNUZ | 1<<Float8E5M2FNUZ | 1<<Float8E8M0FNU
+	opaque   uint64 = 1<<(Bits16+1) - 1<<Int1 | 1<<Float4E2M1FNx2
+	storage         = unsigned | float8 | opaque | 1<<Complex32 | 1<<BComplex32
 )
 
 // IsWideUnsigned reports a wider unsigned integer than a byte: Uint16, Uint32, Uint64.
@@ -55,9 +79,13 @@ func (d DType) IsWideUnsigned() bool { return 1<<d&unsigned != 0 }
 // IsFloat8 reports one of the 8-bit floating-point types.
 func (d DType) IsFloat8() bool { return 1<<d&float8 != 0 }
 
+// IsOpaque reports a type whose elements PyTorch only names and stores, without operators: integers of 1 to 7 bits,
+// each in a byte, 8 or 16 bits that mean what a program makes of them, and pairs of 4-bit floats.
+func (d DType) IsOpaque() bool { return 1<<d&opaque != 0 }
+
 // IsStorage reports a type that elements are stored in and few kernels compute in: wider unsigned integers than a byte,
-// 8-bit floats, and complex numbers of 16-bit parts.
-func (d DType) IsStorage() bool { return 1<<d&(unsigned|float8|1<<Complex32) != 0 }
+// 8-bit floats, complex numbers of 16-bit parts, and the opaque types.
+func (d DType) IsStorage() bool { return 1<<d&storage != 0 }
 
 var info = [numTypes]struct {
 	name, class, c string
@@ -65,10 +93,22 @@ var info = [numTypes]struct {
 }{
 	{"invalid", "Invalid", "invalid", 0}, {"quint8", "QUInt8", "c10::quint8", 1}, {"qint8", "QInt8", "c10::qint8", 1},
 	{"qint32", "QInt32", "c10::qint32", 4}, {"quint4x2", "QUInt4x2", "c10::quint4x2", 1},
-	{"quint2x4", "QUInt2x4", "c10::quint2x4", 1}, {"bool", "Bool", "bool", 1}, {"uint8", "Byte", "unsigned char", 1},
+	{"quint2x4", "QUInt2x4", "c10::quint2x4", 1},
+	{"int1", "Int1", "c10::dummy_int1_7_t<1u>", 1}, {"int2", "Int2", "c10::dummy_int1_7_t<2u>", 1},
+	{"int3", "Int3", "c10::dummy_int1_7_t<3u>", 1}, {"int4", "Int4", "c10::dummy_int1_7_t<4u>", 1},
+	{"int5", "Int5", "c10::dummy_int1_7_t<5u>", 1}, {"int6", "Int6", "c10::dummy_int1_7_t<6u>", 1},
+	{"int7", "Int7", "c10::dummy_int1_7_t<7u>", 1}, {"uint1", "UInt1", "c10::dummy_uint1_7_t<1u>", 1},
+	{"uint2", "UInt2", "c10::dummy_uint1_7_t<2u>", 1}, {"uint3", "UInt3", "c10::dummy_uint1_7_t<3u>", 1},
+	{"uint4", "UInt4", "c10::dummy_uint1_7_t<4u>", 1}, {"uint5", "UInt5", "c10::dummy_uint1_7_t<5u>", 1},
+	{"uint6", "UInt6", "c10::dummy_uint1_7_t<6u>", 1}, {"uint7", "UInt7", "c10::dummy_uint1_7_t<7u>", 1},
+	{"bits1x8", "Bits1x8", "c10::bits1x8", 1}, {"bits2x4", "Bits2x4", "c10::bits2x4", 1},
+	{"bits4x2", "Bits4x2", "c10::bits4x2", 1}, {"bits8", "Bits8", "c10::bits8", 1},
+	{"bits16", "Bits16", "c10::bits16", 2},
+	{"bool", "Bool", "bool", 1}, {"uint8", "Byte", "unsigned char", 1},
 	{"int8", "Char", "signed char", 1},
 	{"int16", "Short", "short int", 2}, {"int32", "Int", "int", 4}, {"int64", "Long", "long int", 8},
 	{"uint16", "UInt16", "uint16_t", 2}, {"uint32", "UInt32", "uint32_t", 4}, {"uint64", "UInt64", "uint64_t", 8},
+	{"float4_e2m1fn_x2", "Float4_e2m1fn_x2", "c10::Float4_e2m1fn_x2", 1},
 	{"float8_e4m3fn", "Float8_e4m3fn", "c10::Float8_e4m3fn", 1}, {"float8_e5m2", "Float8_e5m2", "c10::Float8_e5m2", 1},
 	{"float8_e4m3fnuz", "Float8_e4m3fnuz", "c10::Float8_e4m3fnuz", 1},
 	{"float8_e5m2fnuz", "Float8_e5m2fnuz", "c10::Float8_e5m2fnuz", 1},
@@ -76,6 +116,7 @@ var info = [numTypes]struct {
 	{"float16", "Half", "c10::Half", 2}, {"bfloat16", "BFloat16", "c10::BFloat16", 2}, {"float32", "Float", "float", 4},
 	{"float64", "Double", "double", 8},
 	{"complex32", "ComplexHalf", "c10::complex<c10::Half>", 4},
+	{"bcomplex32", "BComplex32", "c10::complex<c10::BFloat16>", 4},
 	{"complex64", "ComplexFloat", "c10::complex<float>", 8},
 	{"complex128", "ComplexDouble", "c10::complex<double>", 16},
 }
@@ -150,6 +191,8 @@ func Parse(s string) DType {
 		return Int32
 	case "short":
 		return Int16
+	case "bit":
+		return Uint1
 	case "chalf":
 		return Complex32
 	case "cfloat":
@@ -161,7 +204,7 @@ func Parse(s string) DType {
 }
 
 // IsFloat reports a real floating-point type.
-func (d DType) IsFloat() bool { return d >= Float8E4M3FN && d <= Float64 }
+func (d DType) IsFloat() bool { return d >= Float4E2M1FNx2 && d <= Float64 }
 
 // IsComplex reports a complex type.
 func (d DType) IsComplex() bool { return d >= Complex32 }
@@ -183,6 +226,8 @@ func (d DType) Real() DType {
 	switch d {
 	case Complex32:
 		return Float16
+	case BComplex32:
+		return BFloat16
 	case Complex64:
 		return Float32
 	case Complex128:
@@ -196,6 +241,8 @@ func (d DType) Complex() DType {
 	switch d {
 	case Float16, Complex32:
 		return Complex32
+	case BComplex32:
+		return BComplex32
 	case Float64, Complex128:
 		return Complex128
 	}
@@ -212,14 +259,14 @@ func (d DType) Compute() DType {
 		return Int64
 	case Float16, BFloat16, Float8E4M3FN, Float8E5M2, Float8E4M3FNUZ, Float8E5M2FNUZ, Float8E8M0FNU:
 		return Float32
-	case Complex32:
+	case Complex32, BComplex32:
 		return Complex64
 	}
 	return d
 }
 
 // Promote is torch.promote_types, Invalid where PyTorch refuses: there is no type for two of which one is an 8-bit
-// float or an unsigned integer of more than a byte, but floats win over those integers.
+// float, an opaque type or an unsigned integer of more than a byte, but floats win over those integers.
 func Promote(a, b DType) DType {
 	if a == b || b == Invalid {
 		return a
@@ -231,10 +278,14 @@ func Promote(a, b DType) DType {
 		a, b = b, a
 	}
 	switch {
-	case a.IsFloat8() || b.IsFloat8():
+	case (1<<a|1<<b)&(float8|opaque) != 0:
 		return Invalid
 	case b.IsWideUnsigned() || a.IsWideUnsigned() && !b.IsFloat():
 		return Invalid
+	case b == BComplex32 && a == Float64:
+		return Complex128
+	case b == BComplex32 && (a == Float16 || a == Float32 || a == Complex32):
+		return Complex64
 	case b == Complex32 && (a == BFloat16 || a == Float32):
 		return Complex64
 	case b == Complex32 && a == Float64:

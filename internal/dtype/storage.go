@@ -7,7 +7,7 @@ import (
 )
 
 // This file converts the types that IsStorage tells: unsigned integers of more than a byte, 8-bit floats, and complex
-// numbers of 16-bit parts.
+// numbers of 16-bit parts. The opaque types are copied, and converted to nothing else.
 
 // wideUnsigned are the Go types of Uint16, Uint32 and Uint64.
 type wideUnsigned interface{ ~uint16 | ~uint32 | ~uint64 }
@@ -230,6 +230,18 @@ func storageTypes() {
 	}
 	eight(Float8E8M0FNU, decodeE8M0, encodeE8M0)
 	widen, narrow := c[Float32][Float16], c[Float16][Float32]
+	wide, narrowed := c[Float32][BFloat16], c[BFloat16][Float32]
+	through(BComplex32, Complex64, func(d, s unsafe.Pointer, n int) { wide(d, s, 2*n) },
+		func(d, s unsafe.Pointer, n int) { narrowed(d, s, 2*n) })
+	c[BComplex32][BComplex32] = same[uint32]
+	for d := range numTypes {
+		if d.IsOpaque() {
+			c[d][d] = same[uint8]
+		}
+	}
+	c[Bits16][Bits16] = same[uint16]
 	through(Complex32, Complex64, func(d, s unsafe.Pointer, n int) { widen(d, s, 2*n) },
 		func(d, s unsafe.Pointer, n int) { narrow(d, s, 2*n) })
+	c[Complex32][BComplex32] = via(c[Complex64][BComplex32], c[Complex32][Complex64], Complex64, BComplex32, Complex32)
+	c[BComplex32][Complex32] = via(c[Complex64][Complex32], c[BComplex32][Complex64], Complex64, Complex32, BComplex32)
 }

@@ -132,6 +132,7 @@ var keywords = map[string]bool{"type": true, "func": true, "range": true, "len":
 	"c": true, "o": true, "t": true}
 
 func lower(s string) string {
+	s = strings.TrimRight(s, "_") // hx_ is hx, no tensor that is written to
 	g := goname.Of(s)
 	if g == "" {
 		g = "x"

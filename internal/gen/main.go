@@ -81,7 +81,8 @@ func packageOf(s *tensor.Schema) (folder string, method bool) {
 		return "linalg", false
 	case strings.HasPrefix(s.Name, "special_"): // torch.special
 		return "special", false
-	case s.Namespace == "aten" && functionsOnly[s.Name]:
+	case s.Namespace == "aten" && functionsOnly[s.Name], strings.HasPrefix(s.Name, "cudnn_"),
+		strings.HasPrefix(s.Name, "miopen_"):
 		return "", false
 	}
 	return "", true

@@ -91,6 +91,8 @@ type ScaledMMOptions struct {
 	Bias         *tensor.Tensor // default None
 	OutputDType  tensor.DType   // default None
 	UseFastAccum bool           // default False
+	SwizzleA     int            // default 0
+	SwizzleB     int            // default 0
 }
 
 // ScaledMM multiplies matrices of 8-bit floats, [m, k] and [k, n], and the result by scales of float32: one number for
@@ -99,7 +101,7 @@ type ScaledMMOptions struct {
 // those of blocks, and swizzled scales, are for GPUs. The result has output_dtype, or else bfloat16.
 // https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_mm.html
 func ScaledMM(matA *tensor.Tensor, matB *tensor.Tensor, scaleA *tensor.Tensor, scaleRecipeA int, scaleB *tensor.Tensor, scaleRecipeB int, opts ...ScaledMMOptions) *tensor.Tensor {
-	c := tensor.NewCall(slotScaledMM, 9)
+	c := tensor.NewCall(slotScaledMM, 11)
 	*c.Arg(0) = tensor.TensorValue(matA)
 	*c.Arg(1) = tensor.TensorValue(matB)
 	*c.Arg(2) = tensor.TensorValue(scaleA)
@@ -107,6 +109,8 @@ func ScaledMM(matA *tensor.Tensor, matB *tensor.Tensor, scaleA *tensor.Tensor, s
 	*c.Arg(4) = tensor.TensorValue(scaleB)
 	*c.Arg(5) = tensor.IntValue(scaleRecipeB)
 	*c.Arg(8) = *slotScaledMM.Sch.Params[8].Default
+	*c.Arg(9) = *slotScaledMM.Sch.Params[9].Default
+	*c.Arg(10) = *slotScaledMM.Sch.Params[10].Default
 	if len(opts) > 0 {
 		o := &opts[0]
 		if o.Bias != nil {
@@ -116,6 +120,157 @@ func ScaledMM(matA *tensor.Tensor, matB *tensor.Tensor, scaleA *tensor.Tensor, s
 			*c.Arg(7) = tensor.DTypeValue(o.OutputDType)
 		}
 		*c.Arg(8) = tensor.BoolValue(o.UseFastAccum)
+		if o.SwizzleA != 0 {
+			*c.Arg(9) = tensor.IntValue(o.SwizzleA)
+		}
+		if o.SwizzleB != 0 {
+			*c.Arg(10) = tensor.IntValue(o.SwizzleB)
+		}
+	}
+	return c.Do1()
+}
+
+var slotScaledAddMM = tensor.Slot("F::scaled_addmm")
+
+// ScaledAddMMOptions are the optional arguments of ScaledAddMM; the zero value is PyTorch's default.
+type ScaledAddMMOptions struct {
+	SwizzleA     int           // default 0
+	SwizzleB     int           // default 0
+	UseFastAccum bool          // default False
+	Beta         tensor.Scalar // default 1.0
+	Alpha        tensor.Scalar // default 1.0
+}
+
+// ScaledAddMM is beta * self + alpha * the scaled product of mat1 and mat2, two matrices of 8-bit floats with scales by
+// recipes as for ScaledMM. self, [m, n], is float16, bfloat16 or float32, and the result has its type. It is computed
+// in float32 and rounded once. PyTorch has it on GPUs alone.
+// https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_addmm.html
+func ScaledAddMM(input *tensor.Tensor, mat1 *tensor.Tensor, mat2 *tensor.Tensor, scaleA *tensor.Tensor, scaleRecipeA int, scaleB *tensor.Tensor, scaleRecipeB int, opts ...ScaledAddMMOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotScaledAddMM, 12)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(1) = tensor.TensorValue(mat1)
+	*c.Arg(2) = tensor.TensorValue(mat2)
+	*c.Arg(3) = tensor.TensorValue(scaleA)
+	*c.Arg(4) = tensor.IntValue(scaleRecipeA)
+	*c.Arg(5) = tensor.TensorValue(scaleB)
+	*c.Arg(6) = tensor.IntValue(scaleRecipeB)
+	*c.Arg(7) = *slotScaledAddMM.Sch.Params[7].Default
+	*c.Arg(8) = *slotScaledAddMM.Sch.Params[8].Default
+	*c.Arg(9) = *slotScaledAddMM.Sch.Params[9].Default
+	*c.Arg(10) = *slotScaledAddMM.Sch.Params[10].Default
+	*c.Arg(11) = *slotScaledAddMM.Sch.Params[11].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.SwizzleA != 0 {
+			*c.Arg(7) = tensor.IntValue(o.SwizzleA)
+		}
+		if o.SwizzleB != 0 {
+			*c.Arg(8) = tensor.IntValue(o.SwizzleB)
+		}
+		*c.Arg(9) = tensor.BoolValue(o.UseFastAccum)
+		if o.Beta != nil {
+			*c.Arg(10) = tensor.ScalarValue(o.Beta)
+		}
+		if o.Alpha != nil {
+			*c.Arg(11) = tensor.ScalarValue(o.Alpha)
+		}
+	}
+	return c.Do1()
+}
+
+var slotScaledAddMMInPlace = tensor.Slot("F::scaled_addmm_")
+
+// ScaledAddMMInPlaceOptions are the optional arguments of ScaledAddMMInPlace; the zero value is PyTorch's default.
+type ScaledAddMMInPlaceOptions struct {
+	SwizzleA     int           // default 0
+	SwizzleB     int           // default 0
+	UseFastAccum bool          // default False
+	Beta         tensor.Scalar // default 1.0
+	Alpha        tensor.Scalar // default 1.0
+}
+
+// ScaledAddMMInPlace is ScaledAddMM written to input, which is returned.
+// https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_addmm_.html
+func ScaledAddMMInPlace(input *tensor.Tensor, mat1 *tensor.Tensor, mat2 *tensor.Tensor, scaleA *tensor.Tensor, scaleRecipeA int, scaleB *tensor.Tensor, scaleRecipeB int, opts ...ScaledAddMMInPlaceOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotScaledAddMMInPlace, 12)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(1) = tensor.TensorValue(mat1)
+	*c.Arg(2) = tensor.TensorValue(mat2)
+	*c.Arg(3) = tensor.TensorValue(scaleA)
+	*c.Arg(4) = tensor.IntValue(scaleRecipeA)
+	*c.Arg(5) = tensor.TensorValue(scaleB)
+	*c.Arg(6) = tensor.IntValue(scaleRecipeB)
+	*c.Arg(7) = *slotScaledAddMMInPlace.Sch.Params[7].Default
+	*c.Arg(8) = *slotScaledAddMMInPlace.Sch.Params[8].Default
+	*c.Arg(9) = *slotScaledAddMMInPlace.Sch.Params[9].Default
+	*c.Arg(10) = *slotScaledAddMMInPlace.Sch.Params[10].Default
+	*c.Arg(11) = *slotScaledAddMMInPlace.Sch.Params[11].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.SwizzleA != 0 {
+			*c.Arg(7) = tensor.IntValue(o.SwizzleA)
+		}
+		if o.SwizzleB != 0 {
+			*c.Arg(8) = tensor.IntValue(o.SwizzleB)
+		}
+		*c.Arg(9) = tensor.BoolValue(o.UseFastAccum)
+		if o.Beta != nil {
+			*c.Arg(10) = tensor.ScalarValue(o.Beta)
+		}
+		if o.Alpha != nil {
+			*c.Arg(11) = tensor.ScalarValue(o.Alpha)
+		}
+	}
+	return c.Do1()
+}
+
+var slotScaledGroupedMM = tensor.Slot("F::scaled_grouped_mm")
+
+// ScaledGroupedMMOptions are the optional arguments of ScaledGroupedMM; the zero value is PyTorch's default.
+type ScaledGroupedMMOptions struct {
+	SwizzleA     int            // default 0
+	SwizzleB     int            // default 0
+	Bias         *tensor.Tensor // default None
+	Offs         *tensor.Tensor // default None
+	OutputDType  tensor.DType   // default None
+	UseFastAccum bool           // default False
+}
+
+// ScaledGroupedMM multiplies groups of matrices of 8-bit floats: GroupedMM of mat_a and mat_b times their scales,
+// float32 by recipe ScalingRowWise: one for each row of mat_a and each column of mat_b, [rows] and [columns] of a
+// single matrix, [groups, rows] and [groups, columns] of a batch. Where both are single matrices, each group has scales
+// of its own, [groups * rows] and [groups * columns]. It is computed in float32 and rounded once to output_dtype,
+// bfloat16 unless it is given. PyTorch has it on GPUs alone, and for sizes that are multiples of 16.
+// https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_grouped_mm.html
+func ScaledGroupedMM(matA *tensor.Tensor, matB *tensor.Tensor, scaleA *tensor.Tensor, scaleRecipeA int, scaleB *tensor.Tensor, scaleRecipeB int, opts ...ScaledGroupedMMOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotScaledGroupedMM, 12)
+	*c.Arg(0) = tensor.TensorValue(matA)
+	*c.Arg(1) = tensor.TensorValue(matB)
+	*c.Arg(2) = tensor.TensorValue(scaleA)
+	*c.Arg(3) = tensor.IntValue(scaleRecipeA)
+	*c.Arg(4) = tensor.TensorValue(scaleB)
+	*c.Arg(5) = tensor.IntValue(scaleRecipeB)
+	*c.Arg(6) = *slotScaledGroupedMM.Sch.Params[6].Default
+	*c.Arg(7) = *slotScaledGroupedMM.Sch.Params[7].Default
+	*c.Arg(11) = *slotScaledGroupedMM.Sch.Params[11].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.SwizzleA != 0 {
+			*c.Arg(6) = tensor.IntValue(o.SwizzleA)
+		}
+		if o.SwizzleB != 0 {
+			*c.Arg(7) = tensor.IntValue(o.SwizzleB)
+		}
+		if o.Bias != nil {
+			*c.Arg(8) = tensor.TensorValue(o.Bias)
+		}
+		if o.Offs != nil {
+			*c.Arg(9) = tensor.TensorValue(o.Offs)
+		}
+		if o.OutputDType != 0 {
+			*c.Arg(10) = tensor.DTypeValue(o.OutputDType)
+		}
+		*c.Arg(11) = tensor.BoolValue(o.UseFastAccum)
 	}
 	return c.Do1()
 }

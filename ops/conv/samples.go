@@ -23,6 +23,15 @@ func init() {
 			"[0,0] 1",
 		"_convolution_mode :: 2x4x5x6 3x4x3x2 3 [1,1] same [1,1] 1 ; 2x4x7 6x2x3 None [2] valid [1] 2",
 		"mkldnn_convolution :: 2x4x5x6 3x4x3x2 3 [0,1] [1,1] [1,1] 1 ; 2x4x5 4x2x3 None [1] [2] [1] 2",
+		"cudnn_convolution :: 2x4x5x6 3x4x3x2 [0,1] [1,1] [1,1] 1 false false false ; 2x4x5 4x2x3 [1] [2] [1] 2 false "+
+			"false false",
+		"cudnn_convolution_transpose :: 2x4x3x4 4x3x3x2 [1,0] [0,0] [2,1] [1,1] 1 false false false",
+		"miopen_convolution miopen_depthwise_convolution :: 2x4x5x6 4x1x3x2 4 [0,1] [1,1] [1,1] 4 false false",
+		"miopen_convolution_transpose :: 2x4x3x4 4x3x3x2 3 [1,0] [0,0] [2,1] [1,1] 1 false false",
+		"cudnn_convolution_relu miopen_convolution_relu :: 2x4x5x6 3x4x3x2 3 [1,1] [0,1] [1,1] 1",
+		"cudnn_convolution_add_relu miopen_convolution_add_relu :: 2x4x5x6 3x4x3x3 2x3x5x6 0.5 3 [1,1] [1,1] [1,1] 1 ; "+
+			"2x4x5x6 3x4x3x3 2x3x5x6 None None [1,1] [1,1] [1,1] 1",
+		"cudnn_is_acceptable :: 3",
 		"_convolution :: 2x4x5x6 3x4x3x2 3 [1,1] [0,0] [1,1] false [0,0] 1 false false false false",
 		"_convolution.deprecated :: 2x4x5x6 3x4x3x2 3 [1,1] [0,0] [1,1] false [0,0] 1 false false false",
 		"convolution_backward :: 2x3x3x5 2x4x5x6 3x4x3x2 [3] [1,1] [0,0] [1,1] false [0,0] 1 [true,true,true] | "+
@@ -51,6 +60,8 @@ func init() {
 		"2x6x5x4 3x6 None 3x6 None silu hardsigmoid")
 	samples.None("conv_tail's gradients; its own tests compare them with those of the separate operators",
 		"gotorch::conv_tail_backward")
+	tensor.RegisterAMP(tensor.CUDADevice, tensor.AMPLower, "aten::cudnn_convolution",
+		"aten::cudnn_convolution_transpose")
 	for _, d := range []tensor.DeviceType{tensor.CPUDevice, tensor.CUDADevice} {
 		tensor.RegisterAMP(d, tensor.AMPLower, "aten::conv_tbc", "aten::conv1d", "aten::conv2d", "aten::conv3d",
 			"aten::conv_transpose1d",

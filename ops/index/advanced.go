@@ -400,6 +400,9 @@ func putAddRounded(a *advanced, dst, src []float32, round func(float32) float32)
 
 func indexInfer(c *Ctx) {
 	self, list := c.T(0), c.Tensors(1)
+	if len(list) == 0 {
+		c.Fail(tensor.ErrIndex, "at least one index must be provided")
+	}
 	checkDevices(c, self, list)
 	if g := c.GivenOut(0); g != nil {
 		noOverlap(c, g)

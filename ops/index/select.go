@@ -1,6 +1,7 @@
 package index
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -57,10 +58,15 @@ func checkSource(c *Ctx, t, s *T, dim, n int) {
 			"(source) %s", name, t.DType().ClassName(), s.DType().ClassName())
 	}
 	a, b := t.Shape(), s.Shape()
-	if len(b) == 0 && n == 1 && t.Dim() <= 1 {
-		return
+	if name == "index_copy_" {
+		if len(b) == 0 && n != 1 {
+			c.Fail(tensor.ErrIndex, "index_copy_(): When source is scalar, index should have one element (got %d)", n)
+		}
+		if len(b) == 0 && t.Dim() <= 1 {
+			return
+		}
 	}
-	if len(a) != len(b) && !(len(a) == 0 && s.Numel() == 1) {
+	if len(a) != len(b) && !(name == "index_copy_" && len(a) == 0 && s.Numel() == 1) {
 		c.Fail(tensor.ErrShape, "%s(): source tensor shape must match self tensor shape, excluding the specified "+
 			"dimension. Got self.shape = %s source.shape = %s", name, tensor.ShapeString(a), tensor.ShapeString(b))
 	}
@@ -409,6 +415,9 @@ func init() {
 		Out: true,
 		Body: func(c *Ctx) {
 			t, ix := c.T(0), c.T(1)
+			if !c.Has(2) && ix.Numel() == 0 { // PyTorch does not look at its type
+				ix = ix.ToDType(tensor.Int64)
+			}
 			if ix.DType() != tensor.Int64 && ix.DType() != tensor.Int32 {
 				c.Fail(tensor.ErrDType, "torch.take_along_dim(): dtype of indices should be Long but got %s",
 					ix.DType().ClassName())
@@ -455,6 +464,13 @@ func init() {
 				if s < 0 {
 					c.Fail(tensor.ErrShape, "'shape' cannot have negative values, but got %s",
 						tensor.ShapeString(c.Ints(1)))
+				}
+				if s == 0 && t.Numel() > 0 {
+					c.Fail(tensor.ErrShape, "'shape' cannot have zero dimensions when 'indices' is non-empty, but got %s",
+						tensor.ShapeString(c.Ints(1)))
+				}
+				if step > math.MaxInt64/max(s, 1) {
+					c.Fail(tensor.ErrValue, "Overflow when unpacking long long")
 				}
 				sizes[d], steps[d] = max(s, 1), step // of a size of 0 there are no positions
 				step *= max(s, 1)

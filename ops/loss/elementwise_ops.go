@@ -154,6 +154,18 @@ func secondOrder(c *Ctx, u *T, how int, composed func(x, t *T) *T) []*T {
 	return r
 }
 
+// softMarginCheck refuses what does not fit the tensor of self's shape in which PyTorch computes.
+func softMarginCheck(c *Ctx) {
+	if c.ArgDType(0) == tensor.Bool {
+		c.Fail(tensor.ErrDType, "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to "+
+			"invert a mask, use the `~` or `logical_not()` operator instead.")
+	}
+	if all := c.BroadcastArgs(0, 1); !tensor.SameShape(all, c.Shape(0)) {
+		c.Fail(tensor.ErrShape, "output with shape %s doesn't match the broadcast shape %s",
+			tensor.ShapeString(c.Shape(0)), tensor.ShapeString(all))
+	}
+}
+
 // perElement is the gradient of each element's loss in a call of a backward operator: that of the reduced loss,
 // argument 0, divided by the number of elements for a mean.
 func perElement(c *Ctx, reductionAt int) *T {
@@ -196,7 +208,10 @@ func leaf(name, parameter, kernel, doc string, asInput bool, check func(c *Ctx, 
 		Infer: func(c *Ctx) {
 			check(c, at(c, 3))
 			dt := c.PromoteArgs(0, 1)
-			if x := c.ArgDType(0); asInput && x.IsFloat() {
+			if name == "soft_margin_loss" {
+				softMarginCheck(c)
+			}
+			if x := c.ArgDType(0); asInput {
 				if !tensor.CanCast(dt, x) {
 					c.Fail(tensor.ErrDType, "result type %s can't be cast to the desired output type %s",
 						dt.ClassName(), x.ClassName())
@@ -417,7 +432,13 @@ func init() {
 	composedLoss("hinge_embedding_loss(Tensor self, Tensor target, float margin=1.0, int reduction=1) -> Tensor",
 		"is self where target is 1, and max(0, margin-self) where target is -1, reduced (0: not, 1: mean, 2: sum).",
 		false, 3,
-		func(c *Ctx) *T { return hingeEmbedding(c.T(0), c.T(1), c.Float(2)) },
+		func(c *Ctx) *T {
+			if dt := c.ArgDType(0); dt.IsIntOrBool() && c.Int(3) == meanOf {
+				c.Fail(tensor.ErrNotImpl, "mean(): could not infer output dtype. Input dtype must be either a floating "+
+					"point or complex dtype. Got: %s", dt.ClassName())
+			}
+			return hingeEmbedding(c.T(0), c.T(1), c.Float(2))
+		},
 		func(a arguments) choice { return choice{hingeLoss, a.Value(2).Num().F} })
 	composedLoss("poisson_nll_loss(Tensor input, Tensor target, bool log_input, bool full, float eps, int reduction) -> Tensor",
 		"is the negative log-likelihood of counts target from a Poisson distribution whose rate is input, or "+
@@ -554,6 +575,15 @@ func registerCrossEntropies() {
 			if dt := c.ArgDType(1); !dt.IsFloat() && c.ArgDType(0).IsFloat() {
 				c.Fail(tensor.ErrDType, "result type %s can't be cast to the desired output type %s",
 					c.ArgDType(0).ClassName(), dt.ClassName())
+			}
+			if dt := c.ArgDType(0); !dt.IsFloat() {
+				c.FailDType(tensor.ErrNotImpl, "log_sigmoid_cpu", dt)
+			}
+			for i := 2; i < 4; i++ {
+				if c.Has(i) && !tensor.CanCast(c.ArgDType(i), c.ArgDType(1)) {
+					c.Fail(tensor.ErrDType, "result type %s can't be cast to the desired output type %s",
+						tensor.PromoteTypes(c.ArgDType(i), c.ArgDType(0)).ClassName(), c.ArgDType(1).ClassName())
+				}
 			}
 			elementInfer(c, "binary_cross_entropy_with_logits", c.Int(4), c.ArgDType(1))
 			for i := 2; i < 4; i++ {

@@ -94,6 +94,9 @@ func multiMarginCheck(c *Ctx, x, t *T, p float64, w *T) (n, classes int) {
 			tensor.ShapeString(w.Shape()))
 	}
 	needLong(c, t)
+	if w != nil && w.DType() != x.DType() {
+		c.Fail(tensor.ErrDType, "expected scalar type %s but found %s", x.DType().ClassName(), w.DType().ClassName())
+	}
 	if !x.DType().IsFloat() {
 		c.FailDType(tensor.ErrNotImpl, "multi_margin_loss_cpu_kernel", x.DType())
 	}

@@ -44,6 +44,7 @@ func init() {
 		"nll_loss2d :: 2x3x2x2 2x2x2:i3", "nll_loss2d_forward :: 2x3x2x2 2x2x2:i3 None 1 -100",
 		"nll_loss2d_backward :: s 2x3x2x2 2x2x2:i3 None 1 -100 s | nograd",
 		"ctc_loss.IntList F::ctc_loss.IntList _ctc_loss :: 6x2x4 {1,2,3;2,2,1} [6,5] [3,2] | nograd",
+		"miopen_ctc_loss :: 6x2x4 {1,2,3;2,2,1} [6,5] [3,2] 0 false false | nograd",
 		"ctc_loss.Tensor F::ctc_loss _ctc_loss.Tensor :: 6x2x4 {1,2,3;2,2,1} {6,5} {3,2} | nograd",
 	)
 	samples.None("the gradient of a loss in one pass; the family's tests compare it with the composed form",

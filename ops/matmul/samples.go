@@ -8,6 +8,7 @@ import (
 // The sample calls of the family; internal/samples describes the notation.
 func init() {
 	samples.Table(
+		"mkldnn_linear_backward_weights :: 4x3 4x2 3x2 true",
 		"_grouped_mm F::grouped_mm :: 2x3x4 2x4x5",
 		"mm :: 3x4 4x5 ; 1x4 4x1 ; 0x4 4x3 ; 3x0 0x2 ; 17x33 33x19",
 		"bmm :: 2x3x4 2x4x5 ; 2x1x4 2x4x1 ; 0x3x4 0x4x2",

@@ -59,7 +59,7 @@ func init() {
 	})
 	scaled := tensor.Slot("aten::_scaled_mm_v2")
 	tensor.Register(tensor.Def{
-		Schema: "F::scaled_mm(Tensor mat_a, Tensor mat_b, Tensor scale_a, int scale_recipe_a, Tensor scale_b, int scale_recipe_b, Tensor? bias=None, ScalarType? output_dtype=None, bool use_fast_accum=False) -> Tensor",
+		Schema: "F::scaled_mm(Tensor mat_a, Tensor mat_b, Tensor scale_a, int scale_recipe_a, Tensor scale_b, int scale_recipe_b, Tensor? bias=None, ScalarType? output_dtype=None, bool use_fast_accum=False, int swizzle_a=0, int swizzle_b=0) -> Tensor",
 		Doc: scaledDoc + " The recipes are ScalingTensorWise and ScalingRowWise; those of blocks, and swizzled " +
 			"scales, are " +
 			"for GPUs. The result has output_dtype, or else bfloat16.\n" +
@@ -72,9 +72,9 @@ func init() {
 			}
 			b := tensor.NewCall(scaled, 12)
 			for i, v := range []tensor.Value{c.Value(0), c.Value(1), tensor.TensorsValue([]*T{c.T(2)}),
-				tensor.IntsValue([]int{c.Int(3)}), tensor.IntsValue(nil), tensor.TensorsValue([]*T{c.T(4)}),
-				tensor.IntsValue([]int{c.Int(5)}), tensor.IntsValue(nil), c.Value(6), dt, tensor.IntsValue(nil),
-				c.Value(8)} {
+				tensor.IntsValue([]int{c.Int(3)}), tensor.IntsValue([]int{c.Int(9)}),
+				tensor.TensorsValue([]*T{c.T(4)}), tensor.IntsValue([]int{c.Int(5)}),
+				tensor.IntsValue([]int{c.Int(10)}), c.Value(6), dt, tensor.IntsValue(nil), c.Value(8)} {
 				*b.Arg(i) = v
 			}
 			c.Return(b.Do1())

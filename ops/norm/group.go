@@ -523,6 +523,12 @@ func init() {
 		// every image's channels are channels of one image, which needs their planes in memory
 		x = x.Contiguous()
 		n, ch := x.Size(0), x.Size(1)
+		for i, t := range []*T{w, b, rm, rv} {
+			if t != nil && (t.Dim() > 1 || t.Numel() != ch || t.Dim() == 0) {
+				c.Fail(tensor.ErrShape, "%s should contain %d elements not %d",
+					[...]string{"weight", "bias", "running_mean", "running_var"}[i], n*ch, n*t.Numel())
+			}
+		}
 		// weights of all images are views where one image needs no copy; running statistics are copies, which
 		// batch_norm writes to
 		rep := func(t *T) *T {

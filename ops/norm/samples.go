@@ -13,6 +13,7 @@ func init() {
 		"F::batch_norm :: 4x3x2 3 3@0.5..2 3 3 true | const=1,2 ; 4x3 3 3@0.5..2 | const=1,2",
 		"native_batch_norm _native_batch_norm_legit :: 4x3x2 3 3 3 3@0.5..2 true 0.1 1e-5 | first const=3,4 ; 4x3 3 "+
 			"3 3 3@0.5..2 false 0.1 1e-5 | first const=3,4",
+		"cudnn_batch_norm miopen_batch_norm :: 4x3x2 3 3 3 3@0.5..2 true 0.1 1e-5 | first const=3,4",
 		"_native_batch_norm_legit.no_stats :: 4x3x2 3 3 true 0.1 1e-5 | first",
 		"_native_batch_norm_legit_no_training :: 4x3x2 3 3 3 3@0.5..2 0.1 1e-5 | first const=3,4",
 		"_native_batch_norm_legit_functional :: 4x3x2 3 3 3 3@0.5..2 true 0.1 1e-5 | first const=3,4 ; "+

@@ -167,7 +167,7 @@ func init() {
 	tensor.Register(tensor.Def{
 		Schema: "ldexp.Tensor(Tensor self, Tensor other) -> Tensor", Doc: "is self * 2^other.", FormNames: "_.Tensor=_",
 		InPlace: true, Out: true, Elementwise: true,
-		Fuses: func(c *Ctx) bool { return c.ArgDType(0) == tensor.Float32 && c.ArgDType(1).IsIntOrBool() },
+		Fuses: func(c *Ctx) bool { return c.ArgDType(0) == tensor.Float32 && c.ArgDType(1).IsInt() },
 		Infer: func(c *Ctx) { c.Alloc(0, c.BroadcastArgs(0, 1), c.ArgDType(0)) },
 		CPU: func(c *Ctx) {
 			run2(c.Out(0), c.T(0), c.T(1), tensor.Float32, tensor.Float32, tensor.Int64, timesPowersOfTwo)
@@ -176,6 +176,9 @@ func init() {
 		VJP:  func(c *Ctx, g *T) []*T { return c.Grads2(g.Ldexp(c.T(1)), nil) },
 		Body: func(c *Ctx) {
 			x, e := c.T(0), c.T(1)
+			if x.DType().IsFloat() && e.DType() == tensor.Bool {
+				c.FailDType(tensor.ErrNotImpl, "ldexp_cpu_exp", tensor.Bool)
+			}
 			two := tensor.FloatValue(2).Num().Tensor()
 			if !e.DType().IsIntOrBool() {
 				c.Return(x.Mul(two.Pow(e.ToDType(tensor.PromoteTypes(e.DType(), x.DType().Real())))))

@@ -202,9 +202,14 @@ func init() {
 	tensor.Register(tensor.Def{
 		Schema: "_prelu_kernel(Tensor self, Tensor weight) -> Tensor", Doc: "is prelu with a weight that broadcasts.",
 		Go: "-", Elementwise: true,
-		Infer: binaryInfer,
-		CPU:   func(c *Ctx) { preluKernels.run(c, 0, 1) },
-		Save:  "self weight",
+		Infer: func(c *Ctx) {
+			if x, w := c.ArgDType(0), c.ArgDType(1); w != x {
+				c.Fail(tensor.ErrDType, "Found dtype %s but expected %s", w.ClassName(), x.ClassName())
+			}
+			binaryInfer(c)
+		},
+		CPU:  func(c *Ctx) { preluKernels.run(c, 0, 1) },
+		Save: "self weight",
 		VJP: func(c *Ctx, g *T) []*T {
 			k := tensor.NewCall(preluBackward, 3)
 			*k.Arg(0), *k.Arg(1), *k.Arg(2) = tv(g), tv(c.T(0)), tv(c.T(1))

@@ -151,7 +151,12 @@ func (k *taps[E, S]) codesBackward(w *window, out, g, codes *T, nd int) {
 func maxOnlyDef(schema string, nd int, grad string) tensor.Def {
 	return tensor.Def{
 		Schema: schema, Doc: maxDoc, Go: "-", Grad: grad,
-		Body:  func(c *Ctx) { c.Return(windowed(c, opsMaxIndices[nd])[0]) },
+		Body: func(c *Ctx) {
+			if dt := c.ArgDType(0); nd == 1 && !dt.IsFloat() {
+				c.FailDType(tensor.ErrNotImpl, "max_pool1d_impl", dt)
+			}
+			c.Return(windowed(c, opsMaxIndices[nd])[0])
+		},
 		Fuses: func(c *Ctx) bool { return codable(c.T(0), nd, c.Ints(1), c.Ints(2), c.Ints(3), c.Ints(4)) },
 		Infer: func(c *Ctx) { inferMax(c, nd) },
 		CPU:   func(c *Ctx) { runMax(c, nd, false) },

@@ -32,6 +32,8 @@ func init() {
 		"avg_pool3d_backward :: 1x2x1x2x2 1x2x4x4x5 [2,2,3] [3,2,2] [0,0,0] false true None | const=1",
 		"max_pool1d F::max_pool1d max_pool1d_with_indices F::max_pool1d_with_indices :: 2x3x7 [3] ; 2x3x7 [3] [2] "+
 			"[1] [1] true",
+		"mkldnn_max_pool2d :: 2x3x5x6 [3,2] ; 2x3x5x6 [2,2] [2,1] [1,0]", "mkldnn_max_pool3d :: 1x2x4x5x6 [2,3,2]",
+		"mkldnn_adaptive_avg_pool2d :: 2x3x5x6 [3,2]",
 		"max_pool2d F::max_pool2d max_pool2d_with_indices F::max_pool2d_with_indices :: 2x3x5x6 [3,2] ; 2x3x5x6 "+
 			"[3,3] [2,1] [1,1] [1,1] true ; 2x3x5x6 [2,2] [1,1] [0,0] [2,2]",
 		"max_pool3d F::max_pool3d max_pool3d_with_indices F::max_pool3d_with_indices :: 1x2x4x4x5 [2,2,3] ; "+

@@ -272,6 +272,9 @@ func argExtreme(schema, doc string, isMax bool) {
 		Infer: func(c *Ctx) {
 			t := c.T(0)
 			noComplex(c, c.Op().Sch.Name+"_cpu", t.DType())
+			if t.DType() == tensor.Bool {
+				c.Fail(tensor.ErrNotImpl, "%s(): does not support bool input", c.Op().Sch.Name)
+			}
 			if !c.Has(1) {
 				if t.Numel() == 0 {
 					c.Fail(tensor.ErrIndex,

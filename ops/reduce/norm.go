@@ -295,7 +295,9 @@ func normBody(pAt, dimAt, keepAt, dtAt int) func(c *Ctx) {
 					c.Fail(tensor.ErrValue, "dtype argument is not supported in nuclear norm")
 				}
 				if list == nil {
-					list = []int{0, 1}
+					for d := range max(2, c.T(0).Dim()) {
+						list = append(list, d)
+					}
 				}
 				c.Return(op.Call1("aten::linalg_matrix_norm.str_ord", c.T(0), "nuc", list, keep))
 			default:

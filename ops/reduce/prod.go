@@ -125,6 +125,9 @@ func init() {
 			if t.Dim() != 2 {
 				c.Fail(tensor.ErrShape, "trace: expected a matrix, but got tensor with dim %d", t.Dim())
 			}
+			if t.DType() == tensor.Bool {
+				c.FailDType(tensor.ErrNotImpl, "trace", tensor.Bool)
+			}
 			c.Alloc(0, nil, fullSumType(c, 0))
 		},
 		CPU: func(c *Ctx) {

@@ -44,6 +44,7 @@ func init() {
 			"true "+
 			"| nogradgrad ; 1x2x3x4 1x2x5x2 bicubic reflection false | nogradgrad",
 		"affine_grid_generator F::affine_grid :: 2x2x3 [2,3,4,5] false ; 2x2x3 [2,3,4,5] true ; 1x3x4 [1,2,3,2,4] false",
+		"cudnn_grid_sampler :: 1x2x3x4 1x2x5x2 | nogradgrad", "cudnn_affine_grid_generator :: 2x2x3 2 3 4 5",
 		"affine_grid_generator_backward :: 2x4x5x2 [2,3,4,5] false ; 1x3x2x4x3 [1,2,3,2,4] true",
 		"F::interpolate :: 1x2x3x4 [5,7] ; 1x2x3x4 None [2.0,1.5] bilinear ; 1x2x3x4 None [2.0,1.5] bicubic true "+
 			"true ; 1x2x3x4 [2,3] None area ; 1x2x5x7 [3,4] None lanczos antialias=true",

@@ -28,7 +28,10 @@ func numbers(c *Ctx, i int, name string) []int {
 
 // batchSizes reads and checks batch_sizes.
 func batchSizes(c *Ctx, i int) []int {
-	sizes := numbers(c, i, "batch_sizes")
+	return checkBatchSizes(c, numbers(c, i, "batch_sizes"))
+}
+
+func checkBatchSizes(c *Ctx, sizes []int) []int {
 	for k, n := range sizes {
 		if n <= 0 || k > 0 && n > sizes[k-1] {
 			c.Fail(tensor.ErrValue, "batch_sizes must be positive and not increase, got %s", tensor.ShapeString(sizes))
@@ -163,6 +166,7 @@ func padSequence(c *Ctx) {
 	padded := make([]*T, len(list))
 	var own []*T
 	for i, s := range list {
+		s = s.ToDType(list[0].DType())
 		padded[i] = s
 		if n := longest - s.Size(0); n > 0 {
 			pad := make([]int, 2*s.Dim()) // in pairs, the last dimension first
@@ -223,8 +227,7 @@ func init() {
 		{
 			Schema: "pad_sequence(Tensor[] sequences, bool batch_first=False, float padding_value=0.0, str padding_side=\"right\") -> Tensor",
 			Doc: "stacks sequences (L, *) of different lengths to a tensor (T, B, *), or (B, T, *) with batch_first, " +
-				"padded " +
-				"with padding_value on the right or the left." + site + "pad_sequence.html",
+				"padded with padding_value on the right or the left. The result has the first one's dtype." + site + "pad_sequence.html",
 			Go: "-", Body: padSequence,
 		},
 	} {

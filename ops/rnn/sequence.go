@@ -48,13 +48,17 @@ type network struct {
 
 // readNetwork reads what stands behind the states: params, has_biases, num_layers, dropout, train, bidirectional.
 func readNetwork(c *Ctx, mode, i int) *network {
-	params, biases, layers := c.Tensors(i), c.Bool(i+1), c.Int(i+2)
-	n := &network{mode: mode, directions: 1}
-	if c.Bool(i + 5) {
-		n.directions = 2
+	dropout := c.Float(i + 3)
+	if !c.Bool(i + 4) {
+		dropout = 0
 	}
-	if c.Bool(i + 4) {
-		n.dropout = c.Float(i + 3)
+	return newNetwork(c, mode, c.Tensors(i), c.Bool(i+1), c.Int(i+2), dropout, c.Bool(i+5))
+}
+
+func newNetwork(c *Ctx, mode int, params []*T, biases bool, layers int, dropout float64, bidirectional bool) *network {
+	n := &network{mode: mode, directions: 1, dropout: dropout}
+	if bidirectional {
+		n.directions = 2
 	}
 	cells := layers * n.directions
 	each := 2
@@ -259,16 +263,8 @@ func states(c *Ctx, mode, i int) (h, cx *T) {
 // inputBody is the body of an operator on sequences (L, N, I), or (N, L, I) with batch_first.
 func inputBody(mode int) func(c *Ctx) {
 	return func(c *Ctx) {
-		n := readNetwork(c, mode, 2)
-		x := c.T(0)
-		if c.Bool(8) {
-			x = x.Transpose(0, 1)
-		}
 		h, cx := states(c, mode, 1)
-		out, hn, cn := n.run(x, h, cx)
-		if c.Bool(8) {
-			out = out.Transpose(0, 1)
-		}
+		out, hn, cn := readNetwork(c, mode, 2).overSequences(c.T(0), h, cx, c.Bool(8))
 		give(c, mode, out, hn, cn)
 	}
 }
@@ -277,22 +273,37 @@ func inputBody(mode int) func(c *Ctx) {
 // cells run.
 func dataBody(mode int) func(c *Ctx) {
 	return func(c *Ctx) {
-		n := readNetwork(c, mode, 3)
-		n.steps = batchSizes(c, 1)
 		h, cx := states(c, mode, 2)
-		rows := 0
-		for _, size := range n.steps {
-			rows += size
-		}
-		if x := c.T(0); x.Dim() != 2 || x.Size(0) != rows || h.Dim() != 3 || h.Size(1) != n.steps[0] ||
-			cx != nil && (cx.Dim() != 3 || cx.Size(1) != n.steps[0]) {
-			c.Fail(tensor.ErrShape, "expected %d rows of data and states of %d sequences, got data %s and states %s",
-				rows,
-				n.steps[0], tensor.ShapeString(x.Shape()), tensor.ShapeString(h.Shape()))
-		}
-		out, hn, cn := n.run(c.T(0), h, cx)
+		out, hn, cn := readNetwork(c, mode, 3).overPacked(c, batchSizes(c, 1), c.T(0), h, cx)
 		give(c, mode, out, hn, cn)
 	}
+}
+
+// overPacked runs over a packed sequence of which these numbers of sequences reach each step.
+func (n *network) overPacked(c *Ctx, steps []int, x, h0, c0 *T) (out, hn, cn *T) {
+	n.steps = steps
+	rows := 0
+	for _, size := range steps {
+		rows += size
+	}
+	if x.Dim() != 2 || x.Size(0) != rows || h0.Dim() != 3 || h0.Size(1) != steps[0] ||
+		c0 != nil && (c0.Dim() != 3 || c0.Size(1) != steps[0]) {
+		c.Fail(tensor.ErrShape, "expected %d rows of data and states of %d sequences, got data %s and states %s", rows,
+			steps[0], tensor.ShapeString(x.Shape()), tensor.ShapeString(h0.Shape()))
+	}
+	return n.run(x, h0, c0)
+}
+
+// overSequences runs over sequences of one length (L, N, I), or (N, L, I) with batchFirst.
+func (n *network) overSequences(x, h0, c0 *T, batchFirst bool) (out, hn, cn *T) {
+	if batchFirst {
+		x = x.Transpose(0, 1)
+	}
+	out, hn, cn = n.run(x, h0, c0)
+	if batchFirst {
+		out = out.Transpose(0, 1)
+	}
+	return out, hn, cn
 }
 
 // cellBody is the body of a single cell's operator.
@@ -414,6 +425,11 @@ func init() {
 	samples.Table(
 		"gru_cell :: 2x3 2x4 12x3 12x4 12 12 ; 2x3 2x4 12x3 12x4 ; 3 4 12x3 12x4 12 12",
 		"rnn_tanh_cell rnn_relu_cell :: 2x3 2x4 4x3 4x4 4 4 ; 2x3 2x4 4x3 4x4 ; 3 4 4x3 4x4 4 4",
+		"mkldnn_rnn_layer :: 4x2x3 16x3 16x4 16 16 2x4 2x4 false [] 2 4 1 true false false false ; 4x2x3 16x3 16x4 16 "+
+			"16 2x4 2x4 true [] 2 4 1 true false false false",
+		"miopen_rnn :: 4x2x3 [16x3,16x4,16,16] 4 1x2x4 1x2x4 2 4 1 false 0.0 false false [] None ; 2x4x3 "+
+			"[12x3,12x4,12x3,12x4] 2 2x2x4 None 3 4 1 true 0.0 false true [] None ; 5x3 [4x3,4x4,4,4] 4 1x3x4 None 1 4 "+
+			"1 false 0.0 false false [3,2] None",
 		"lstm_cell :: 2x3 [2x4,2x4] 16x3 16x4 16 16 ; 2x3 [2x4,2x4] 16x3 16x4 ; 3 [4,4] 16x3 16x4 16 16",
 	)
 }

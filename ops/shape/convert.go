@@ -137,11 +137,15 @@ func init() {
 		Schema: "torch::broadcast_shapes(int[1] a, int[1]? b=None, int[1]? c=None, int[1]? d=None) -> int[]", Go: "-",
 		Doc: "is the shape that tensors of these shapes are broadcast to.",
 		Body: func(c *Ctx) {
-			shape := c.Ints(0)
-			for i := 1; i < c.NumArgs(); i++ {
-				if c.Has(i) {
-					shape = tensor.BroadcastShapes(shape, c.Ints(i))
+			var shape []int
+			for i := range c.NumArgs() {
+				if !c.Has(i) {
+					continue
 				}
+				if slices.ContainsFunc(c.Ints(i), func(n int) bool { return n < 0 }) {
+					c.Fail(tensor.ErrValue, "Attempting to broadcast a dimension with negative length!")
+				}
+				shape = tensor.BroadcastShapes(shape, c.Ints(i))
 			}
 			c.ReturnValue(tensor.IntsValue(slices.Clone(shape)))
 		},

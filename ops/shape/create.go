@@ -310,6 +310,9 @@ func init() {
 				d = tensor.Int64
 			}
 			d = dtypeOr(c, dt, d)
+			if d == tensor.Bool || d.IsComplex() {
+				c.FailDType(tensor.ErrNotImpl, "arange_cpu", d)
+			}
 			switch {
 			case math.IsNaN(s.F) || math.IsInf(s.F, 0):
 				c.Fail(tensor.ErrValue, "step must be finite but got %s", strings.ToLower(strings.TrimPrefix(
@@ -382,7 +385,15 @@ func init() {
 					break
 				}
 			}
-			c.Alloc(0, []int{n}, dtypeOr(c, dt, d))
+			inferred := d
+			switch d = dtypeOr(c, dt, d); {
+			case inferred.IsComplex() && !d.IsComplex():
+				c.Fail(tensor.ErrDType, "torch.%s(): inferred dtype %s can't be safely cast to passed dtype %s",
+					c.Op().Sch.Name, inferred.CName(), d.ClassName())
+			case d == tensor.Bool && n > 1:
+				c.FailDType(tensor.ErrNotImpl, c.Op().Sch.Name+"_cpu", d)
+			}
+			c.Alloc(0, []int{n}, d)
 		}
 		cpu = func(c *Ctx) {
 			a, b, n, o := c.Num(0), c.Num(1), c.Int(2), c.Out(0)
@@ -444,7 +455,11 @@ func init() {
 			if c.Int(0) < 0 || c.Int(1) < 0 {
 				c.Fail(tensor.ErrShape, "row and col must be non-negative, got row=%d col=%d", c.Int(0), c.Int(1))
 			}
-			c.Alloc(0, []int{2, triangleSize(c.Int(0), c.Int(1), c.Int(2), upper)}, dtypeOr(c, 3, tensor.Int64))
+			dt := dtypeOr(c, 3, tensor.Int64)
+			if !dt.IsInt() && dt != tensor.Float32 && dt != tensor.Float64 {
+				c.FailDType(tensor.ErrNotImpl, c.Op().Sch.Name, dt)
+			}
+			c.Alloc(0, []int{2, triangleSize(c.Int(0), c.Int(1), c.Int(2), upper)}, dt)
 		}
 		cpu = func(c *Ctx) {
 			o := c.Out(0)

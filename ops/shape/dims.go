@@ -182,6 +182,9 @@ func init() {
 	})
 	lastTwo := func(c *Ctx, what string) *T {
 		t := c.T(0)
+		if t.Dim() == 0 {
+			return t
+		}
 		if t.Dim() < 2 {
 			c.Fail(tensor.ErrShape, "tensor.%s is only supported on matrices or batches of matrices. Got %d-D tensor.",
 				what, t.Dim())

@@ -3,6 +3,7 @@ package shape
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
@@ -73,6 +74,9 @@ func checkPad(c *Ctx, t *T, pad []int, mode string, nd int) {
 			c.Fail(tensor.ErrShape, "Invalid padding size, expected %d but got %d", 2*max(0, t.Dim()-2), len(pad))
 		}
 		c.Fail(tensor.ErrShape, "Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now")
+	}
+	if t.DType() == tensor.Bool && mode != "circular" {
+		c.FailDType(tensor.ErrNotImpl, name+strconv.Itoa(k)+"d", tensor.Bool)
 	}
 	for i, s := range t.Shape() {
 		if s == 0 && !(i == 0 && t.Dim() == k+2) && !(mode == "circular" && i < t.Dim()-k) {

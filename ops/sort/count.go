@@ -59,6 +59,9 @@ func bincountCheck(c *Ctx) {
 	if x.Dim() != 1 || !x.DType().IsIntOrBool() {
 		c.Fail(tensor.ErrShape, "bincount only supports 1-d non-negative integral inputs.")
 	}
+	if x.DType() == tensor.Bool {
+		c.FailDType(tensor.ErrNotImpl, "bincount_cpu", tensor.Bool)
+	}
 	if least < 0 {
 		c.Fail(tensor.ErrValue, "minlength should be >= 0")
 	}

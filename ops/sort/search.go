@@ -31,6 +31,11 @@ func searchInfer(c *Ctx, seq, vals, sorter *T, int32Out bool) {
 		c.Fail(tensor.ErrShape, "torch.searchsorted(): boundary and sorter must have the same size, but got boundary "+
 			"tensor %s and got sorter tensor %s", tensor.ShapeString(seq.Shape()), tensor.ShapeString(sorter.Shape()))
 	}
+	for _, t := range []*T{seq, vals} {
+		if t.DType().IsComplex() && vals.Numel() > 0 {
+			c.FailDType(tensor.ErrNotImpl, "searchsorted_out_cpu", t.DType())
+		}
+	}
 	c.Alloc(0, vals.Shape(), op.Pick(int32Out, tensor.Int32, tensor.Int64))
 }
 

@@ -3,6 +3,7 @@ package sort
 import (
 	"math"
 	"slices"
+	"strings"
 	"sync"
 	"unsafe"
 
@@ -14,12 +15,14 @@ import (
 )
 
 func noComplex(c *Ctx) {
-	if dt := c.ArgDType(0); dt.IsComplex() {
-		switch name := c.Op().Sch.Name; name {
+	dt, name := c.ArgDType(0), c.Op().Sch.Name
+	if dt.IsComplex() || dt == tensor.Bool && (name == "topk" || name == "kthvalue" || strings.HasSuffix(name, "median")) {
+		switch name {
 		case "sort":
 			c.Fail(tensor.ErrDType, "Sort does not support complex dtypes on CPU")
 		case "topk":
-			c.Fail(tensor.ErrNotImpl, "topk does not support complex dtypes on CPU")
+			c.Fail(tensor.ErrNotImpl, "topk does not support %s dtypes on CPU",
+				op.Pick(dt == tensor.Bool, "bool", "complex"))
 		case "median", "nanmedian":
 			c.FailDType(tensor.ErrNotImpl, "median_"+op.Pick(c.NumArgs() > 1, "out", "cpu"), dt)
 		case "mode", "kthvalue":

@@ -226,6 +226,15 @@ func distinctRows(c *Ctx, x *T, dim *int, sorted, inverse, count bool) []*T {
 		shape = rows.Shape()[:1]
 	}
 	n := rows.Size(0)
+	zeros := 0
+	for _, s := range rows.Shape() {
+		if s == 0 {
+			zeros++
+		}
+	}
+	if zeros > 1 && n == 0 {
+		c.Fail(tensor.ErrShape, "Number of zero sized dimensions is more than one, so unique cannot be applied")
+	}
 	if rows.Dim() > 1 && rows.Numel() == 0 && n > 0 {
 		c.Fail(tensor.ErrShape, "There are 0 sized dimensions, and they aren't selected, so unique cannot be applied")
 	}

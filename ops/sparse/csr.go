@@ -17,6 +17,12 @@ func wrongRows(c *Ctx) {
 	c.Fail(tensor.ErrType, "%s expected sparse row compressed tensor layout but got %s", c.Op().Sch.Name, layout)
 }
 
+func wrongColumns(c *Ctx) {
+	layout := map[tensor.Layout]string{tensor.Strided: "Strided", tensor.SparseCOO: "Sparse",
+		tensor.SparseCSR: "SparseCsr"}[c.T(0).Layout()]
+	c.Fail(tensor.ErrType, "%s expected sparse column compressed tensor layout but got %s", c.Op().Sch.Name, layout)
+}
+
 func init() {
 	const options = "*, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False) " +
 		"-> Tensor"
@@ -70,6 +76,15 @@ func init() {
 			"https://pytorch.org/docs/stable/generated/torch.Tensor.col_indices.html",
 		NoGrad: "integer result", CPU: wrongRows,
 	})
+	tensor.Register(tensor.Def{
+		Schema: "ccol_indices(Tensor(a) self) -> Tensor(a)", Go: "CcolIndices",
+		Doc: "would be the places where the columns of a matrix in compressed columns begin. No tensor here has that " +
+			"layout, and so it refuses all.\n" +
+			"https://docs.pytorch.org/docs/stable/generated/torch.Tensor.ccol_indices.html",
+		NoGrad: "integer result", CPU: wrongColumns,
+	})
+	tensor.RegisterSparse("aten::ccol_indices", wrongColumns)
+	tensor.RegisterSparseCSR("aten::ccol_indices", wrongColumns)
 	tensor.RegisterSparse("aten::crow_indices", wrongRows)
 	tensor.RegisterSparse("aten::col_indices", wrongRows)
 	tensor.RegisterSparseCSR("aten::crow_indices", func(c *Ctx) {

@@ -8,7 +8,10 @@ import (
 
 // CheckFits refuses a number that the elements of a tensor cannot hold, in PyTorch's words.
 func CheckFits(c *tensor.Ctx, n tensor.Num, dt tensor.DType) {
-	if overflows(n, dt) {
+	switch {
+	case dt.IsOpaque() && n.C != 0:
+		c.FailDType(tensor.ErrNotImpl, "fill_cpu", dt)
+	case !dt.IsOpaque() && overflows(n, dt):
 		FailFit(c, dt)
 	}
 }
