@@ -62,7 +62,8 @@ type argument struct {
 	list  []argument
 }
 
-// released is a register whose value nobody reads any more; group is that of its memory, -1 when others may know it.
+// released is a register whose value nobody reads any more; group is the group of its memory, -1 when others may know
+// it.
 type released struct{ reg, group int32 }
 
 type instr struct {
