@@ -125,13 +125,14 @@ func QR[E Element](a []E, m, n, ld int, tau []E) {
 		qrColumns(a, m, n, ld, tau[:k])
 		return
 	}
-	b := panel(k)
+	b := min(panel(k), k)
+	t, room := make([]E, b*m), make([]E, max(b*m/2, 2*b*n))
 	for i := 0; i < k; i += b {
 		b := min(b, k-i)
-		at := a[i*ld+i:]
-		v := qrPanel(at, m-i, b, ld, tau[i:i+b])
+		at, v := a[i*ld+i:], t[:b*(m-i)]
+		qrPanel(at, m-i, b, ld, tau[i:i+b], v, room)
 		if i+b < n {
-			newBlock(v, m-i, tau[i:i+b]).apply(at[b:], n-i-b, ld, true)
+			newBlock(v, m-i, tau[i:i+b]).apply(at[b:], n-i-b, ld, true, room)
 		}
 	}
 }
@@ -151,33 +152,32 @@ func qrColumns[E Element](a []E, m, n, ld int, tau []E) {
 	}
 }
 
-// qrPanel is QR for few columns, on a transposed copy of a, in which columns are contiguous. It returns the vectors of
-// the reflections as the rows of a matrix.
-func qrPanel[E Element](a []E, m, n, ld int, tau []E) []E {
-	t := make([]E, n*m)
+// qrPanel is QR for few columns, on a transposed copy of a, in which columns are contiguous. It makes the vectors of the
+// reflections the rows of t. room has half as many elements as t.
+func qrPanel[E Element](a []E, m, n, ld int, tau, t, room []E) {
 	turnOver(t, m, a, ld, m, n)
-	qrRows(t, m, n, m, tau)
+	qrRows(t, m, n, m, tau, room)
 	turnOver(a, ld, t, m, n, m)
 	for j := range n {
 		clear(t[j*m : j*m+j])
 		t[j*m+j] = 1
 	}
-	return t
 }
 
 // qrRows factors the m×n matrix whose columns are the rows of t. Columns are halved (Elmroth and Gustavson 1998, New
 // serial and parallel recursive QR factorization algorithms for SMP systems) until they are few.
-func qrRows[E Element](t []E, m, n, ld int, tau []E) {
+func qrRows[E Element](t []E, m, n, ld int, tau, room []E) {
 	if n > 8 {
 		h := n / 2
-		qrRows(t, m, h, ld, tau[:h])
-		v := make([]E, h*m)
+		qrRows(t, m, h, ld, tau[:h], room)
+		v := room[:h*m]
 		for j := range h {
+			clear(v[j*m : j*m+j])
 			v[j*m+j] = 1
 			copy(v[j*m+j+1:(j+1)*m], t[j*ld+j+1:])
 		}
 		newBlock(v, m, tau[:h]).applyToRows(t[h*ld:], n-h, ld)
-		qrRows(t[h*ld+h:], m-h, n-h, ld, tau[h:])
+		qrRows(t[h*ld+h:], m-h, n-h, ld, tau[h:], room)
 		return
 	}
 	for j := range n {
@@ -216,15 +216,15 @@ func newBlock[E Element](v []E, m int, tau []E) *block[E] {
 	return &block[E]{m, b, v, vc, t}
 }
 
-// apply multiplies the m×n matrix c from the left by the block, or by its adjoint.
-func (r *block[E]) apply(c []E, n, ldc int, adjoint bool) {
+// apply multiplies the m×n matrix c from the left by the block, or by its adjoint. room has space for 2bn elements.
+func (r *block[E]) apply(c []E, n, ldc int, adjoint bool, room []E) {
 	m, b := r.m, r.b
 	t, rs, cs := r.t, b, 1
 	if adjoint {
 		t, _ = conjugated(r.t, b, b, b)
 		rs, cs = 1, b
 	}
-	w, y := make([]E, b*n), make([]E, b*n)
+	w, y := room[:b*n], room[b*n:2*b*n]
 	strips(n, 2*m*b, func(lo, hi int) {
 		c, w, y, k := c[lo:], w[b*lo:b*hi], y[b*lo:b*hi], hi-lo
 		mul(b, k, m, 1, r.vc, m, 1, c, ldc, 1, 0, w, k, 1)
@@ -274,6 +274,7 @@ func applyQ[E Element](v []E, rs, cs int, tau []E, c []E, m, n, ldc int, adjoint
 		each = k
 	}
 	last := (k - 1) / each * each
+	all, room := make([]E, min(each, k)*m), make([]E, 2*min(each, k)*n)
 	for j := 0; j < k; j += each {
 		i := j
 		if !adjoint {
@@ -281,7 +282,7 @@ func applyQ[E Element](v []E, rs, cs int, tau []E, c []E, m, n, ldc int, adjoint
 		}
 		b := min(each, k-i)
 		from := v[i*(rs+cs):]
-		rows := make([]E, b*(m-i))
+		rows := all[:b*(m-i)]
 		if rs != 1 { // else cs is 1
 			turnOver(rows, m-i, from, rs, m-i, b)
 		}
@@ -293,7 +294,7 @@ func applyQ[E Element](v []E, rs, cs int, tau []E, c []E, m, n, ldc int, adjoint
 				copy(row[j+1:], from[j*cs+j+1:])
 			}
 		}
-		newBlock(rows, m-i, tau[i:i+b]).apply(c[i*ldc:], n, ldc, adjoint)
+		newBlock(rows, m-i, tau[i:i+b]).apply(c[i*ldc:], n, ldc, adjoint, room)
 	}
 }
 

@@ -91,3 +91,34 @@ func TestSVD(t *testing.T) {
 	t.Run("complex64", testSVD[complex64])
 	t.Run("complex128", testSVD[complex128])
 }
+
+// TestSingularFromSquares checks that the short way to singular values is as exact as single precision, and that it
+// declines where it would not be.
+func TestSingularFromSquares(t *testing.T) {
+	const n = 200
+	r := rand.New(rand.NewSource(3))
+	for _, smallest := range []float64{0.5, 0.01, 1e-9, 0} {
+		d, e := make([]float64, n), make([]float64, n)
+		for i := range n {
+			d[i], e[i] = 1+r.Float64(), 0.4*r.Float64()
+		}
+		d[n/2] = smallest
+		want := slices.Clone(d)
+		if !bidiagonalSVD[float64](want, slices.Clone(e), nil, nil, n, 0x1p-53) {
+			t.Fatal("no convergence")
+		}
+		got := slices.Clone(d)
+		ok := singularFromSquares(got, slices.Clone(e), n, 0x1p-24)
+		if exact := want[n-1] > 1e-3*want[0]; ok != exact {
+			t.Errorf("smallest %v of %v: accepted %v", want[n-1], want[0], ok)
+		}
+		if !ok && !slices.Equal(got, d) {
+			t.Errorf("smallest %v: the diagonal is no more what it was", smallest)
+		}
+		for i := range n {
+			if ok && math.Abs(got[i]-want[i]) > 0x1p-26*want[i] {
+				t.Errorf("smallest %v: value %d is %v, want %v", smallest, i, got[i], want[i])
+			}
+		}
+	}
+}

@@ -576,7 +576,7 @@ func TestTranspose(t *testing.T) {
 
 func testTranspose[E float32 | uint64](t *testing.T, f func(dst []E, ldd int, src []E, lds, rows, cols int)) {
 	for _, rows := range []int{0, 1, 3, 4, 7, 8, 9, 15, 16, 17, 31, 33, 50, 300} {
-		for _, cols := range []int{0, 1, 2, 3, 4, 5, 8, 13, 16, 17, 32, 40} {
+		for _, cols := range []int{0, 1, 2, 3, 4, 5, 8, 13, 16, 17, 32, 40, 1028, 1045} {
 			lds, ldd := cols+3, rows+2
 			src, dst := make([]E, rows*lds+5), make([]E, cols*ldd+5)
 			for i := range src {

@@ -10,7 +10,46 @@ func TransposeF32(dst []float32, ldd int, src []float32, lds, rows, cols int) {
 
 // Transpose64 is TransposeF32 for elements of 64 bits.
 func Transpose64(dst []uint64, ldd int, src []uint64, lds, rows, cols int) {
+	if rows >= 8 && rows <= fewRows && cols >= 8 && hasTransposeRow8() {
+		transposeFew(dst, ldd, src, lds, rows, cols)
+		return
+	}
 	transpose(dst, ldd, src, lds, rows, cols, 4, hasTranspose4(), transpose4)
+}
+
+// fewRows is the number of rows up to which Transpose64 goes along rows: results are then so short that most of them
+// share cache lines with the next one.
+const fewRows = 32
+
+// transposeFew is Transpose64 of few rows, eight at a time.
+func transposeFew(dst []uint64, ldd int, src []uint64, lds, rows, cols int) {
+	_, _ = dst[(cols-1)*ldd+rows-1], src[(rows-1)*lds+cols-1]
+	const most = 1024 // columns at a time
+	for j := 0; j < cols; j += most {
+		n := min(most, cols-j)
+		if n < 8 { // the last block may overlap the one before, and so may the last rows
+			j, n = cols-8, 8
+		}
+		eight := func(i int) {
+			transposeRow8(&dst[j*ldd+i], ldd, &src[i*lds+j], lds, n/8)
+			if n%8 != 0 {
+				at := j + n - 8
+				transposeRow8(&dst[at*ldd+i], ldd, &src[i*lds+at], lds, 1)
+			}
+		}
+		i := 0
+		for ; i+8 <= rows; i += 8 {
+			eight(i)
+		}
+		switch left := rows - i; left {
+		case 0:
+		case 1, 2:
+			transposeSlow(dst[j*ldd+i:], ldd, src[i*lds+j:], lds, left, n)
+		default:
+			eight(rows - 8)
+		}
+		preemptible(0)
+	}
 }
 
 // transpose goes by blocks, which keep both sides in the cache; those of side rows and columns have a kernel.

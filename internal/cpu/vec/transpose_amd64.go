@@ -19,6 +19,14 @@ func hasTranspose4() bool { return cpu.HasAVX2FMA }
 //go:noescape
 func transpose4(dst *uint64, ldd int, src *uint64, lds, blocks int)
 
+func hasTransposeRow8() bool { return cpu.HasAVX512 }
+
+// transposeRow8 transposes a row of 8x8 blocks of 64-bit elements: block k is read at src[8*k:] and written at
+// dst[8*k*ldd:].
+//
+//go:noescape
+func transposeRow8(dst *uint64, ldd int, src *uint64, lds, blocks int)
+
 // deinterleave8 handles n groups of eight pairs, and so does interleave8.
 //
 //go:noescape

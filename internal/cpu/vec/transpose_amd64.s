@@ -118,3 +118,74 @@ loop:
 	JNE  loop
 	VZEROUPPER
 	RET
+
+// func transposeRow8(dst *uint64, ldd int, src *uint64, lds, blocks int)
+//
+// Registers as in transpose8: Z0-Z7 hold the rows, Z8-Z15 the steps between.
+TEXT ·transposeRow8(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), DI
+	MOVQ ldd+8(FP), R9
+	MOVQ src+16(FP), SI
+	MOVQ lds+24(FP), R8
+	MOVQ blocks+32(FP), CX
+	SHLQ $3, R8
+	SHLQ $3, R9
+	LEAQ (R8)(R8*2), R10
+	LEAQ (R9)(R9*2), R11
+
+loop:
+	LEAQ (SI)(R8*4), AX
+	LEAQ (DI)(R9*4), DX
+	VMOVUPD (SI), Z0
+	VMOVUPD (SI)(R8*1), Z1
+	VMOVUPD (SI)(R8*2), Z2
+	VMOVUPD (SI)(R10*1), Z3
+	VMOVUPD (AX), Z4
+	VMOVUPD (AX)(R8*1), Z5
+	VMOVUPD (AX)(R8*2), Z6
+	VMOVUPD (AX)(R10*1), Z7
+
+	// Interleave rows in pairs: 128-bit part k of the even and of the odd ones is column 2k and 2k+1 of two rows.
+	VUNPCKLPD Z1, Z0, Z8
+	VUNPCKHPD Z1, Z0, Z9
+	VUNPCKLPD Z3, Z2, Z10
+	VUNPCKHPD Z3, Z2, Z11
+	VUNPCKLPD Z5, Z4, Z12
+	VUNPCKHPD Z5, Z4, Z13
+	VUNPCKLPD Z7, Z6, Z14
+	VUNPCKHPD Z7, Z6, Z15
+
+	// Pairs to quads: parts 0 and 2, and parts 1 and 3.
+	VSHUFF64X2 $0x88, Z10, Z8, Z0
+	VSHUFF64X2 $0xdd, Z10, Z8, Z1
+	VSHUFF64X2 $0x88, Z14, Z12, Z2
+	VSHUFF64X2 $0xdd, Z14, Z12, Z3
+	VSHUFF64X2 $0x88, Z11, Z9, Z4
+	VSHUFF64X2 $0xdd, Z11, Z9, Z5
+	VSHUFF64X2 $0x88, Z15, Z13, Z6
+	VSHUFF64X2 $0xdd, Z15, Z13, Z7
+
+	// Quads to columns.
+	VSHUFF64X2 $0x88, Z2, Z0, Z8
+	VSHUFF64X2 $0xdd, Z2, Z0, Z12
+	VSHUFF64X2 $0x88, Z3, Z1, Z10
+	VSHUFF64X2 $0xdd, Z3, Z1, Z14
+	VSHUFF64X2 $0x88, Z6, Z4, Z9
+	VSHUFF64X2 $0xdd, Z6, Z4, Z13
+	VSHUFF64X2 $0x88, Z7, Z5, Z11
+	VSHUFF64X2 $0xdd, Z7, Z5, Z15
+	VMOVUPD Z8, (DI)
+	VMOVUPD Z9, (DI)(R9*1)
+	VMOVUPD Z10, (DI)(R9*2)
+	VMOVUPD Z11, (DI)(R11*1)
+	VMOVUPD Z12, (DX)
+	VMOVUPD Z13, (DX)(R9*1)
+	VMOVUPD Z14, (DX)(R9*2)
+	VMOVUPD Z15, (DX)(R11*1)
+
+	ADDQ $64, SI
+	LEAQ (DI)(R9*8), DI
+	DECQ CX
+	JNE  loop
+	VZEROUPPER
+	RET

@@ -16,6 +16,10 @@ func hasTranspose4() bool { return false }
 
 func transpose4(dst *uint64, ldd int, src *uint64, lds, blocks int) { panic("vec: no assembly") }
 
+func hasTransposeRow8() bool { return false }
+
+func transposeRow8(dst *uint64, ldd int, src *uint64, lds, blocks int) { panic("vec: no assembly") }
+
 // deinterleave8 handles n groups of eight pairs, and so does interleave8.
 //
 //go:noescape

@@ -10,6 +10,10 @@ func hasTranspose4() bool { return false }
 
 func transpose4(dst *uint64, ldd int, src *uint64, lds, blocks int) { panic("vec: no assembly") }
 
+func hasTransposeRow8() bool { return false }
+
+func transposeRow8(dst *uint64, ldd int, src *uint64, lds, blocks int) { panic("vec: no assembly") }
+
 func deinterleave8(even, odd, src *float32, n int) { panic("vec: no assembly") }
 
 func interleave8(dst, even, odd *float32, n int) { panic("vec: no assembly") }
