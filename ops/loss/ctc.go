@@ -172,26 +172,32 @@ var minusInf = math.Inf(-1)
 
 func fillInf(d []float64) { vec.FillF64(d, minusInf) }
 
-// shortStep is step for few labels. Most terms are zero or the largest one, which need no exponential.
+// shortStep is step for few labels, for which the calls of most kernels cost more than what they compute.
 func (w *path[E]) shortStep(dst, a, b, c, skip []float64) {
-	sums := w.terms[:len(dst)]
-	for s := range dst {
-		x, y, z := a[s], b[s], c[s]+skip[s]
-		m := max(x, y, z)
-		sum := 0.0
-		for _, v := range [3]float64{x, y, z} {
-			switch {
-			case v == m:
-				sum++
-			case !math.IsInf(v, -1):
-				sum += math.Exp(v - m)
-			}
+	n := len(dst)
+	x, y, z, top := w.terms[:n], w.terms[n:2*n], w.terms[2*n:3*n], w.max[:n]
+	for s := range x {
+		p, q, r := a[s], b[s], c[s]+skip[s]
+		m := -math.MaxFloat64 // as in step
+		if p > m {
+			m = p
 		}
-		sums[s], w.max[s] = sum, m
+		if q > m {
+			m = q
+		}
+		if r > m {
+			m = r
+		}
+		x[s], y[s], z[s], top[s] = p-m, q-m, r-m, m
 	}
-	vec.LogF64(sums, sums)
-	for s, v := range sums {
-		dst[s] = v + w.max[s] + w.p[s]
+	vec.ExpF64(w.terms[:3*n], w.terms[:3*n])
+	for s := range x {
+		x[s] += y[s]
+		x[s] += z[s]
+	}
+	vec.LogF64(x, x)
+	for s, v := range x {
+		dst[s] = v + top[s] + w.p[s]
 	}
 }
 

@@ -2,6 +2,7 @@ package pointwise
 
 import (
 	"math"
+	"sync"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/tensor"
@@ -107,15 +108,22 @@ func (o *orthogonal) rows32(d, a []float32, n float32) {
 // fewLive is the number of arguments below which the recurrence of each goes on one by one.
 const fewLive = 8
 
+// byDegree is room for the sorting of each.
+type byDegree struct {
+	above, next [formulaFrom + 2]int16 // above[m]: how many degrees are m or more; next[m+1]: the next place of degree m
+	grade, from [planeRun]int16        // the degrees; where the sorted numbers come from
+}
+
+var byDegreePool = sync.Pool{New: func() any { return new(byDegree) }}
+
 // each sets d to the polynomials of the degrees n at the numbers a. The numbers of a block are sorted by degree, the
 // largest first (a counting sort), so that one recurrence on vectors serves all of them: the numbers that have reached
 // their degree stand at the end, where the vectors get shorter.
 func (o *orthogonal) each(d, a, n []float64) {
+	room := byDegreePool.Get().(*byDegree)
+	defer byDegreePool.Put(room)
+	above, next, grade, from := &room.above, &room.next, &room.grade, &room.from
 	planes(len(d), func(w *planesOf[float64], lo, hi int) {
-		var (
-			above       [formulaFrom + 2]int16 // above[m]: how many degrees are m or more
-			grade, from [planeRun]int16        // the degrees; where the sorted numbers come from
-		)
 		most, total := 0, 0
 		for i, v := range n[lo:hi] {
 			m, ok := degree(v)
@@ -124,13 +132,18 @@ func (o *orthogonal) each(d, a, n []float64) {
 				continue
 			}
 			grade[i] = int16(m)
-			above[m]++
 			most, total = max(most, int(m)), total+1
+		}
+		clear(above[:most+2])
+		for _, m := range grade[:hi-lo] {
+			if m >= 0 {
+				above[m]++
+			}
 		}
 		for m := most; m > 0; m-- {
 			above[m-1] += above[m]
 		}
-		next := above // next[m+1]: the place of the next number of degree m
+		copy(next[:most+2], above[:most+2])
 		for i, m := range grade[:hi-lo] {
 			if m >= 0 {
 				at := next[m+1]

@@ -3,7 +3,6 @@ package sort
 import (
 	"math"
 	"slices"
-	"sort"
 
 	"github.com/gotorch-dev/torch/internal/par"
 	"github.com/gotorch-dev/torch/ops/internal/op"
@@ -155,8 +154,19 @@ func evenEdges[E float32 | float64](c *Ctx, a histogramArgs, x []E, dims, d, bin
 		lo, hi = E(ends[2*d]), E(ends[2*d+1])
 	case len(x) > 0:
 		lo, hi = x[d], x[d]
+		nan := false // if one of them is, both ends are
 		for i := d; i < len(x); i += dims {
-			lo, hi = min(lo, x[i]), max(hi, x[i]) // NaN if one of them is
+			v := x[i]
+			if v < lo {
+				lo = v
+			}
+			if v > hi {
+				hi = v
+			}
+			nan = nan || v != v
+		}
+		if nan {
+			lo, hi = E(math.NaN()), E(math.NaN())
 		}
 	}
 	a.checkEnds(c, float64(lo), float64(hi), d)
@@ -175,21 +185,42 @@ func evenEdges[E float32 | float64](c *Ctx, a histogramArgs, x []E, dims, d, bin
 	return edges
 }
 
-// binOf is the bin of v between edges, the last one closed on both sides; -1 for a number outside or NaN.
-func binOf[E float32 | float64](edges []E, v E, even bool) int {
+// binner finds bins between edges. Where these are even, rate bins are as wide as 1.
+type binner[E float32 | float64] struct {
+	edges        []E
+	lo, hi, rate E
+	even         bool
+}
+
+func newBinner[E float32 | float64](edges []E, even bool) binner[E] {
 	last := len(edges) - 1
-	lo, hi := edges[0], edges[last]
-	if !(v >= lo && v <= hi) {
+	b := binner[E]{edges: edges, lo: edges[0], hi: edges[last], even: even}
+	b.rate = E(last) / (b.hi - b.lo)
+	return b
+}
+
+// of is the bin of v, the last one closed on both sides; -1 for a number outside or NaN.
+func (b *binner[E]) of(v E) int {
+	if !(v >= b.lo && v <= b.hi) {
 		return -1
 	}
-	if !even {
-		return min(sort.Search(last+1, func(i int) bool { return edges[i] > v })-1, last-1)
+	last := len(b.edges) - 1
+	if !b.even {
+		from, to := 0, last+1 // binary search for the first edge above v
+		for from < to {
+			if m := (from + to) / 2; b.edges[m] > v {
+				to = m
+			} else {
+				from = m + 1
+			}
+		}
+		return min(from-1, last-1)
 	}
-	p := min(max(int((v-lo)/(hi-lo)*E(last)), 0), last-1)
-	for p > 0 && v < edges[p] {
+	p := min(max(int((v-b.lo)*b.rate), 0), last-1) // nearly: the edges decide
+	for p > 0 && v < b.edges[p] {
 		p--
 	}
-	for p < last-1 && v >= edges[p+1] {
+	for p < last-1 && v >= b.edges[p+1] {
 		p++
 	}
 	return p
@@ -207,6 +238,10 @@ func counts[E float32 | float64](hist []E, x, weight []E, edges [][]E, even bool
 	parts := max(1, min(most, n/max(4096, 4*len(hist))))
 	part := (n + parts - 1) / parts
 	more := make([]E, (parts-1)*len(hist))
+	bins := make([]binner[E], dims)
+	for d, e := range edges {
+		bins[d] = newBinner(e, even)
+	}
 	par.For(parts, 1, func(first, end int) {
 		for k := first; k < end; k++ {
 			h := hist
@@ -215,13 +250,14 @@ func counts[E float32 | float64](hist []E, x, weight []E, edges [][]E, even bool
 			}
 			for i := k * part; i < min(n, (k+1)*part); i++ {
 				at := 0
-				for d, e := range edges {
-					p := binOf(e, x[i*dims+d], even)
+				for d := range bins {
+					b := &bins[d]
+					p := b.of(x[i*dims+d])
 					if p < 0 {
 						at = -1
 						break
 					}
-					at = at*(len(e)-1) + p
+					at = at*(len(b.edges)-1) + p
 				}
 				switch {
 				case at < 0:

@@ -94,12 +94,21 @@ func (j *job[T]) makeRegions(p *phase, es int) {
 // the given number of images.
 func (j *job[T]) cutRegions(p *phase, inPlace bool, images int) (cells []region) {
 	z, y, x := j.tapBoundaries(p, 0), j.tapBoundaries(p, 1), j.tapBoundaries(p, 2)
+	all := make([]int, len(p.taps))
+	for i := range all {
+		all[i] = i
+	}
 	for i := range len(z) - 1 {
+		slices := j.tapsInside(p, all, 0, z[i])
 		for k := range len(y) - 1 {
+			lines := j.tapsInside(p, slices, 1, y[k])
 			line := func(x []int, ends bool) (c []region) {
 				for l := range len(x) - 1 {
-					lo, hi := [3]int{z[i], y[k], x[l]}, [3]int{z[i+1], y[k+1], x[l+1]}
-					c = append(c, region{lo: lo, hi: hi, taps: j.tapsInside(p, lo, ends)})
+					lo, hi, taps := [3]int{z[i], y[k], x[l]}, [3]int{z[i+1], y[k+1], x[l+1]}, lines
+					if ends {
+						taps = j.tapsInside(p, lines, 2, x[l])
+					}
+					c = append(c, region{lo: lo, hi: hi, taps: taps})
 				}
 				return c
 			}
@@ -119,15 +128,24 @@ func (j *job[T]) cutRegions(p *phase, inPlace bool, images int) (cells []region)
 	return cells
 }
 
-// tapsInside lists the taps that the position "at" sees inside the image. The last direction counts only with
-// last.
-func (j *job[T]) tapsInside(p *phase, at [3]int, last bool) (taps []int) {
-	for i, t := range p.taps {
-		if j.tapInside(t, 0, at[0]) && j.tapInside(t, 1, at[1]) && (!last || j.tapInside(t, 2, at[2])) {
-			taps = append(taps, i)
+// tapsInside lists those of the taps that position x sees inside the image, in direction i.
+func (j *job[T]) tapsInside(p *phase, taps []int, i, x int) []int {
+	n := 0
+	for _, t := range taps {
+		if j.tapInside(p.taps[t], i, x) {
+			n++
 		}
 	}
-	return taps
+	if n == len(taps) {
+		return taps
+	}
+	inside := make([]int, 0, n)
+	for _, t := range taps {
+		if j.tapInside(p.taps[t], i, x) {
+			inside = append(inside, t)
+		}
+	}
+	return inside
 }
 
 const (
