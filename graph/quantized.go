@@ -178,10 +178,16 @@ func (q *quantum) same(r *quantum) bool {
 	return ok && ok2 && s == s2 && z == z2 && q.dtype == r.dtype
 }
 
-// integer is the byte that x becomes, before limits, as a float that is in int32.
-func (q *quantum) integer(x float64) int {
+// integer is the byte that x becomes, before limits, as a float that is in int32. The quotient is rounded as in the
+// operator that quantizes, since a scale often makes ties: ONNX divides in float32, PyTorch multiplies by one over the
+// scale.
+func (q *quantum) integer(x float32) int {
 	s, z, _ := q.one()
-	return int(min(max(math.RoundToEven(x/s), -1<<30), 1<<30)) + z
+	y := x / float32(s)
+	if q.node.Op != "onnx::quantize" {
+		y = x * float32(1/s)
+	}
+	return int(min(max(math.RoundToEven(float64(y)), -1<<30), 1<<30)) + z
 }
 
 // quantized calls an operator on bytes in the place of n, whose inputs were dequantized.
@@ -249,10 +255,10 @@ func (u *fuser) endOf(n *Node) (e end) {
 			e.chain, e.q, e.isBytes, e.scale, e.zero = append(e.chain, next), q, true, s, z
 			e.least, e.most = q.lo, q.hi
 			if !math.IsInf(lo, -1) {
-				e.least = min(max(q.integer(lo), q.lo), q.hi)
+				e.least = min(max(q.integer(float32(lo)), q.lo), q.hi)
 			}
 			if !math.IsInf(hi, 1) {
-				e.most = max(min(q.integer(hi), q.hi), e.least)
+				e.most = max(min(q.integer(float32(hi)), q.hi), e.least)
 			}
 			return e
 		}
@@ -569,7 +575,7 @@ func (u *fuser) table(x *quantum, e *end, f func(x *tensor.Tensor) (*tensor.Tens
 	}
 	made := make([]int64, 256)
 	for i, v := range tensor.Data[float32](y.Contiguous()) {
-		made[i] = int64(min(max(e.q.integer(float64(v)), e.least), e.most))
+		made[i] = int64(min(max(e.q.integer(v), e.least), e.most))
 	}
 	return tensor.FromSlice(made).ToDType(e.q.dtype).Keep()
 }

@@ -237,7 +237,7 @@ func (r *recorder) trial(f func()) {
 	suspended(func() { undo = r.restore() })
 	before, mark := r.undo, r.trialMark
 	r.undo, r.trialMark = &[]written{}, tensor.StorageMark()
-	f()
+	r.withContainers(f)
 	suspended(func() {
 		for _, w := range slices.Backward(*r.undo) {
 			tensor.CopyRaw(w.t, w.was)

@@ -15,7 +15,7 @@ type FormKind uint8
 
 // The kinds of forms.
 const (
-	Leaf  FormKind = iota // a tensor
+	Leaf  FormKind = iota // a tensor, or a Container
 	None                  // a nil tensor, or another value without tensors, which stays what it was in the recording
 	List                  // a slice or an array
 	Tuple                 // several results, or a struct
@@ -26,8 +26,9 @@ const (
 // numbered from left to right.
 type Form struct {
 	Kind  FormKind
-	Leaf  int      // number of a Leaf
-	Names []string // fields of a struct, keys of a map in sorted order
+	Leaf  int         // number of a Leaf
+	Held  *graph.Type // of a Leaf that is a Container; a tensor without meaning stands for it among the tensors
+	Names []string    // fields of a struct, keys of a map in sorted order
 	Elems []*Form
 }
 
@@ -35,6 +36,9 @@ type Form struct {
 func (f *Form) Type() *graph.Type {
 	switch f.Kind {
 	case Leaf:
+		if f.Held != nil {
+			return f.Held
+		}
 		return graph.Tensor
 	case None:
 		return graph.None
@@ -71,7 +75,7 @@ func (f *Form) Leaves() int {
 	return n
 }
 
-var tensorType = reflect.TypeFor[*tensor.Tensor]()
+var tensorType, heldType = reflect.TypeFor[*tensor.Tensor](), reflect.TypeFor[Held]()
 
 // maxFormDepth bounds values that hold themselves.
 const maxFormDepth = 64
@@ -91,6 +95,15 @@ func flatten(v reflect.Value, leaves *[]*tensor.Tensor, depth int) *Form {
 		}
 		*leaves = append(*leaves, t)
 		return &Form{Kind: Leaf, Leaf: len(*leaves) - 1}
+	}
+	if v.Type().Implements(heldType) && !(v.Kind() == reflect.Pointer && v.IsNil()) {
+		c := v.Interface().(Held).Container()
+		if c.key == nil {
+			tensor.Fail(tensor.ErrType, "Trace: a %s can only be a result of a TorchScript program that has made it",
+				v.Type())
+		}
+		*leaves = append(*leaves, c.key)
+		return &Form{Kind: Leaf, Leaf: len(*leaves) - 1, Held: c.typ}
 	}
 	f := &Form{}
 	switch v.Kind() {
@@ -151,7 +164,7 @@ func sortedKeys(v reflect.Value) []reflect.Value {
 
 // holds reports that values of a type can hold tensors.
 func holds(t reflect.Type, depth int) bool {
-	if t == tensorType {
+	if t == tensorType || t.Implements(heldType) {
 		return true
 	}
 	if depth > 8 {

@@ -32,6 +32,9 @@ type recorder struct {
 	objects map[*graph.Object]string // paths of modules whose calls are kept, nil without
 	restore func() func()            // of the session
 
+	containers bool         // lists and dictionaries are values of the program
+	held       []*Container // that the recording has made
+
 	undo      *[]written // while a trial runs
 	trialMark uint64
 
@@ -155,6 +158,11 @@ func (r *recorder) value(t *tensor.Tensor) *graph.Value {
 		r.added(n)
 		r.define(t, n.Out[0])
 		return n.Out[0]
+	}
+	for _, c := range r.held {
+		if c.key == t {
+			return r.contained(c, place())
+		}
 	}
 	var v *graph.Value
 	if p, ok := r.attrs[t]; ok {

@@ -35,6 +35,8 @@ type Options struct {
 	Unchanged bool
 	// KeepCalls keeps calls of Scripted modules as calls of their methods, instead of recording what the methods do.
 	KeepCalls bool
+	// Containers makes lists and dictionaries that are Held values of the program, which it may return.
+	Containers bool
 }
 
 // Program is a recorded program.
@@ -238,7 +240,7 @@ func (s *session) run() {
 		names = p.Out.names("output")
 	}
 	for i, v := range p.Func.Body.Results {
-		port := graph.Port{Name: names[i], Type: graph.Tensor}
+		port := graph.Port{Name: names[i], Type: v.Type}
 		if v.Info != nil {
 			port.DType = v.Info.DType
 			if port.Shape = v.Info.Dims; port.Shape == nil {
@@ -270,7 +272,8 @@ func (s *session) record(leaves []*tensor.Tensor, further bool) *take {
 	k := &take{fn: graph.NewFunction(s.name), in: s.copies(leaves)}
 	r := &recorder{fn: k.fn, block: k.fn.Body, attrs: s.attrs, paths: s.paths, strict: s.opts.Strict, quiet: further,
 		loaded: []map[*tensor.Tensor]*graph.Value{{}}, values: map[*tensor.Tensor]*graph.Value{},
-		traced: map[*tensor.Storage]bool{}, scope: &graph.Scope{}, objects: s.objects, restore: s.restore}
+		traced: map[*tensor.Storage]bool{}, scope: &graph.Scope{}, objects: s.objects, restore: s.restore,
+		containers: s.opts.Containers}
 	if s.p.Module != nil {
 		r.scope.Class = nn.PythonClass(s.p.Module)
 		r.self = k.fn.Body.Param("self", s.p.Self.Class.Type)
