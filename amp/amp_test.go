@@ -3,10 +3,14 @@ package amp_test
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/gotorch-dev/torch"
 	"github.com/gotorch-dev/torch/amp"
+	"github.com/gotorch-dev/torch/nn"
+	F "github.com/gotorch-dev/torch/nn/functional"
+	nninit "github.com/gotorch-dev/torch/nn/init"
 	"github.com/gotorch-dev/torch/optim"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -38,6 +42,44 @@ func ExampleGradScaler() {
 	// Output:
 	// true tensor([0.5000, 0.5000]) 1024
 	// false tensor([0.5000, 0.5000]) 512
+}
+
+// A sparse gradient is unscaled, and looked at, through its values.
+func TestScalerSparse(t *testing.T) {
+	e := nn.NewEmbedding(5, 2, nn.EmbeddingOptions{Sparse: true})
+	nninit.Ones(e.Weight)
+	opt := optim.NewSGD(nn.Parameters(e), 0.5)
+	s := amp.NewGradScaler(tensor.CPUDevice, amp.GradScalerOptions{InitScale: 8})
+	for _, factor := range []float64{1, math.Inf(1)} {
+		opt.ZeroGrad()
+		s.Scale(e.Forward(torch.FromSlice([]int64{1, 1, 3})).Sum().MulScalar(factor)).Backward()
+		s.Unscale(opt)
+		if got := torch.Data[float32](e.Weight.Grad().ToDense().Contiguous()); factor == 1 &&
+			!slices.Equal(got, []float32{0, 0, 2, 2, 0, 0, 1, 1, 0, 0}) {
+			t.Errorf("gradient: %v", got)
+		}
+		if stepped := s.Step(opt); stepped != (factor == 1) {
+			t.Errorf("factor %g: stepped %v", factor, stepped)
+		}
+		s.Update()
+	}
+	if got := torch.Data[float32](e.Weight.Detach()); !slices.Equal(got, []float32{1, 1, 0, 0, 1, 1, .5, .5, 1, 1}) {
+		t.Errorf("weight: %v", got)
+	}
+}
+
+// The products of Bilinear are in the lower type, the result is of the inputs' type, as in PyTorch.
+func TestBilinearKeepsDType(t *testing.T) {
+	x := torch.Ones([]int{2, 3})
+	for _, w := range []struct{ in, want torch.DType }{{torch.Float32, torch.Float32}, {torch.BFloat16, torch.BFloat16}} {
+		var y *torch.Tensor
+		amp.Autocast(tensor.CPUDevice, torch.BFloat16, func() {
+			y = F.Bilinear(x.To(w.in), x.To(w.in), torch.Ones([]int{4, 3, 3}).To(w.in))
+		})
+		if y.DType() != w.want {
+			t.Errorf("%s: %s", w.in, y.DType())
+		}
+	}
 }
 
 // TestNested checks that the innermost region counts, and that what is outside is left alone.

@@ -177,6 +177,9 @@ func (s *GradScaler) unscale(opt optim.Optimizer) []*Tensor {
 				if grad.DType() == tensor.Float16 {
 					tensor.Fail(tensor.ErrDType, "Attempting to unscale FP16 gradients.")
 				}
+				if grad.IsSparse() { // its values are divided in place; indices may repeat
+					grad = must("aten::_values", tensor.TensorValue(grad))[0].T
+				}
 				d := grad.Device()
 				if lists[d] == nil {
 					devices = append(devices, d)
@@ -350,10 +353,12 @@ func (s *GradScaler) LoadStateDict(d *serialize.Dict) error {
 }
 
 // must calls an operator by name.
-func must(name string, args ...tensor.Value) {
-	if _, err := tensor.CallOp(name, args...); err != nil {
+func must(name string, args ...tensor.Value) []tensor.Value {
+	out, err := tensor.CallOp(name, args...)
+	if err != nil {
 		panic(err)
 	}
+	return out
 }
 
 func toFloat(v any) (float64, bool) {

@@ -219,6 +219,64 @@ func TestCheckpoint(t *testing.T) {
 	}
 }
 
+// A call inside another one keeps none of its inputs: Backward runs the outer function again up to the input of the last
+// inner call, and then each inner function on the inputs that this run has made, as PyTorch does.
+func TestNestedCheckpoint(t *testing.T) {
+	var log []string
+	x, scale := leaf(1, 2), 1.0
+	g := func(a *T) *T { log = append(log, "g"); return a.Exp() }
+	f := func(a *T) *T {
+		log = append(log, "f")
+		a = autograd.Checkpoint1(g, a.MulScalar(scale))
+		return autograd.Checkpoint1(g, a.MulScalar(-1))
+	}
+	y := autograd.Checkpoint1(f, x)
+	log, scale = nil, 0.5 // where f is not the same the second time, what that run makes counts
+	sum(y).Backward()
+	if got := strings.Join(log, " "); got != "f g g g" {
+		t.Errorf("ran %s", got)
+	}
+	e := func(x float64) float64 { return -math.Exp(-math.Exp(x/2)) * math.Exp(x/2) }
+	near(t, x.Grad(), e(1), e(2))
+
+	// without recording, a reentrant call warns of inputs that require no gradient
+	log = nil
+	var warned []string
+	before := torch.SetWarnings(func(w torch.Warning) { warned = append(warned, w.Text) })
+	defer func() { torch.SetWarnings(before) }()
+	torch.NoGrad(func() {
+		autograd.Checkpoint1(g, x.Exp(), autograd.CheckpointOptions{Reentrant: true})
+		autograd.Checkpoint1(g, x, autograd.CheckpointOptions{Reentrant: true})
+	})
+	if len(warned) != 1 || len(log) != 2 || !strings.Contains(warned[0], "None of the inputs have requires_grad=True") {
+		t.Errorf("ran %d times, warned of %q", len(log), warned)
+	}
+}
+
+// What a Function saves goes through the hooks, as what operators save.
+func TestHooksOfFunctions(t *testing.T) {
+	x, packed, unpacked := leaf(1, 2), 0, 0
+	var y *T
+	autograd.SavedTensorsHooks(func(t *T) any { packed++; return t.MulScalar(2) },
+		func(v any) *T { unpacked++; return v.(*T) }, func() { y = autograd.Apply1(squared{}, x) })
+	sum(y).Backward()
+	if packed != 1 || unpacked != 1 {
+		t.Errorf("packed %d times, unpacked %d times", packed, unpacked)
+	}
+	near(t, x.Grad(), 4, 8)
+}
+
+type squared struct{}
+
+func (squared) Forward(c *autograd.Context, in ...*T) []*T {
+	c.SaveForBackward(in[0])
+	return []*T{in[0].Mul(in[0])}
+}
+
+func (squared) Backward(c *autograd.Context, g ...*T) []*T {
+	return []*T{g[0].Mul(c.SavedTensors()[0].MulScalar(2))}
+}
+
 func TestCheckpointRules(t *testing.T) {
 	x := leaf(1, 2, 3)
 	w := leaf(2, 3, 4)

@@ -60,8 +60,10 @@ func pyDevice(d tensor.Device) string {
 
 // frame is one call of Checkpoint.
 type frame struct {
-	f      func([]*Tensor) []*Tensor
-	inputs []*Tensor
+	f func([]*Tensor) []*Tensor
+	// saved are the inputs. A call inside another one saves them as the outer one's operators save: they are computed
+	// again, too.
+	saved  []tensor.SavedTensor
 	o      CheckpointOptions
 	rng    []byte
 	amp    tensor.Layer // autocast of the first run, nil for none
@@ -76,16 +78,17 @@ type frame struct {
 // use_reentrant=False, and the other form is an option.
 // https://pytorch.org/docs/stable/checkpoint.html
 func Checkpoint(f func(inputs []*Tensor) []*Tensor, inputs []*Tensor, opts ...CheckpointOptions) []*Tensor {
-	if !tensor.IsGradEnabled() {
-		return f(inputs)
-	}
-	fr := &frame{f: f, inputs: inputs, amp: tensor.LayerOf(tensor.RankAutocast)}
+	fr := &frame{f: f, amp: tensor.LayerOf(tensor.RankAutocast)}
 	if len(opts) > 0 {
 		fr.o = opts[0]
 	}
-	if fr.o.Reentrant {
+	if fr.o.Reentrant { // without recording, too: PyTorch warns there of inputs without gradients
 		return Apply(&reentrant{frame: fr}, inputs...)
 	}
+	if !tensor.IsGradEnabled() {
+		return f(inputs)
+	}
+	fr.saved = tensor.SaveForBackward(inputs...)
 	if how := fr.o.DeterminismCheck; how != "" && how != "default" && how != "none" {
 		tensor.Fail(tensor.ErrValue, "determinism_check should be one of ['default', 'none'], but got %s", how)
 	}
@@ -218,7 +221,11 @@ func (fr *frame) value(i int) *Tensor {
 }
 
 func (fr *frame) recompute() {
-	fr.withRNG(fr.runAgain)
+	inputs := make([]*Tensor, len(fr.saved)) // which may make a call around this one run again, with other numbers
+	for i, s := range fr.saved {
+		inputs[i] = s.Get()
+	}
+	fr.withRNG(func() { fr.runAgain(inputs) })
 }
 
 // withRNG runs f with the generator as it stood before the first run, unless that was not noted.
@@ -233,7 +240,7 @@ func (fr *frame) withRNG(f func()) {
 	f()
 }
 
-func (fr *frame) runAgain() {
+func (fr *frame) runAgain(inputs []*Tensor) {
 	var got []*Tensor
 	pack := func(t *Tensor) any {
 		if len(got) < len(fr.metas) || fr.o.NoEarlyStop {
@@ -255,7 +262,7 @@ func (fr *frame) runAgain() {
 		tensor.EnableGrad(func() {
 			tensor.InsteadOfLayers(tensor.RankAutocast, fr.amp, func() {
 				tensor.SavedTensorsHooks(pack, func(x any) *Tensor { return x.(*Tensor) },
-					func() { fr.around(func() { fr.f(fr.inputs) }) })
+					func() { fr.around(func() { fr.f(inputs) }) })
 			})
 		})
 	}()

@@ -171,6 +171,9 @@ func Apply(f Function, inputs ...*Tensor) []*Tensor {
 	}.Attach()
 	if attached {
 		ctx.saved = tensor.SaveForBackward(ctx.raw...)
+		for i, s := range ctx.saved {
+			ctx.raw[i] = s.Held()
+		}
 		noteCall(record)
 	}
 	return outs

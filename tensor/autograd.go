@@ -805,30 +805,49 @@ func Attach(name string, inputs, outputs []*Tensor, backward func(grads []*Tenso
 	return true
 }
 
-// SavedTensor keeps a tensor for a custom gradient and notices when it was changed in place since.
+// SavedTensor keeps a tensor for a custom gradient and notices when it was changed in place since. Within
+// [SavedTensorsHooks] it keeps what the hook made of the tensor instead.
 type SavedTensor struct {
-	t   *Tensor
-	ver uint32
+	s savedTensor
+	p *packed
 }
 
 // SaveForBackward keeps tensors for a custom gradient.
 func SaveForBackward(ts ...*Tensor) []SavedTensor {
 	out := make([]SavedTensor, len(ts))
+	m := currentMode()
 	for i, t := range ts {
-		if t != nil {
-			refuseInference(t)
-			out[i] = SavedTensor{t, t.ver.Load()}
+		if t == nil {
+			continue
+		}
+		refuseInference(t)
+		out[i].s = savedTensor{t: t, ver: t.ver.Load(), node: t.node, nr: t.outNr}
+		if m != nil && m.pack != nil {
+			n := &Node{}
+			h := n.pack(m.pack, t)
+			out[i].s.t, out[i].s.ver, out[i].p = h, 0, n.more.packed[h]
 		}
 	}
 	return out
 }
 
-// Get returns the tensor, or panics when it was modified in place.
-func (s SavedTensor) Get() *Tensor {
-	if s.t == nil {
+// Held is the tensor itself, nil where a hook has made something else of it.
+func (s SavedTensor) Held() *Tensor {
+	if s.p != nil {
 		return nil
 	}
-	n := &Node{more: &nodeMore{name: "custom function"},
-		saved: []savedTensor{{t: s.t, ver: s.ver, node: s.t.node, nr: s.t.outNr}}}
-	return n.unpack(s.t)
+	return s.s.t
+}
+
+// Get returns the tensor, or panics when it was modified in place. What a hook has made of it is unpacked each time.
+func (s SavedTensor) Get() *Tensor {
+	if s.s.t == nil {
+		return nil
+	}
+	if s.p != nil {
+		defer func() { s.p.got = nil }()
+		return s.p.get(&s.s)
+	}
+	n := &Node{more: &nodeMore{name: "custom function"}, saved: []savedTensor{s.s}}
+	return n.unpack(s.s.t)
 }

@@ -169,12 +169,32 @@ func cName(d tensor.DType) string {
 
 // checkSame refuses two factors of different dtypes, and bool, for which PyTorch has no products.
 func checkSame(c *Ctx, name string, a, b tensor.DType) {
-	if a != b {
-		c.Fail(tensor.ErrDType, "expected m1 and m2 to have the same dtype, but got: %s != %s", cName(a), cName(b))
-	}
+	checkDTypes(c, a, b)
 	if a == tensor.Bool {
 		c.FailDType(tensor.ErrDType, name, a)
 	}
+}
+
+func checkDTypes(c *Ctx, a, b tensor.DType) {
+	if a != b {
+		c.Fail(tensor.ErrDType, "expected m1 and m2 to have the same dtype, but got: %s != %s", cName(a), cName(b))
+	}
+}
+
+// checkSum is checkSame for a product that is added to s, which may be nil.
+func checkSum(c *Ctx, s, a, b *T) {
+	if s != nil {
+		for _, t := range []struct {
+			name string
+			dt   tensor.DType
+		}{{"self", s.DType()}, {"mat1", a.DType()}} {
+			if t.dt != b.DType() {
+				c.Fail(tensor.ErrDType, "%s and mat2 must have the same dtype, but got %s and %s", t.name,
+					t.dt.ClassName(), b.DType().ClassName())
+			}
+		}
+	}
+	checkSame(c, "addmm_impl_cpu_", a.DType(), b.DType())
 }
 
 // checkFactors refuses complex numbers as alpha or beta of real products, and with addr floats of integer ones, which

@@ -59,11 +59,7 @@ func init() {
 			c.Fail(tensor.ErrShape, "%s: mat1 and mat2 shapes cannot be multiplied (%dx%d and %dx%d)", name, m,
 				x.Size(-1), k, w.Size(0))
 		}
-		if x.DType() != w.DType() {
-			c.Fail(tensor.ErrDType, "mat1 and mat2 must have the same dtype, but got %s and %s", x.DType().ClassName(),
-				w.DType().ClassName())
-		}
-		checkSame(c, "addmm_impl_cpu_", x.DType(), w.DType())
+		checkSum(c, c.T(2), x, w)
 		var buf [8]int // on the stack
 		sh := append(buf[:0], x.Shape()[:x.Dim()-1]...)
 		if w.Dim() == 2 {
@@ -187,9 +183,8 @@ func matmul(c *Ctx, a, b *T) *T {
 	if da == 0 || db == 0 {
 		c.Fail(tensor.ErrShape, "both arguments to matmul need to be at least 1D, but they are %dD and %dD", da, db)
 	}
-	if a.DType() != b.DType() {
-		c.Fail(tensor.ErrDType, "expected m1 and m2 to have the same dtype, but got: %s != %s", cName(a.DType()),
-			cName(b.DType()))
+	if da <= 2 || db <= 2 { // else it is a batch of products, whose operator refuses in words of its own
+		checkDTypes(c, a.DType(), b.DType())
 	}
 	switch {
 	case da == 1 && db == 1:

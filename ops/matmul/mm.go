@@ -55,11 +55,7 @@ func init() {
 				c.Fail(tensor.ErrShape, "mat2 must be a matrix, got %d-D tensor", b.Dim())
 			}
 			checkInner(c, a.Shape(), b.Shape())
-			checkSame(c, "addmm_impl_cpu_", a.DType(), b.DType())
-			if s.DType() != b.DType() {
-				c.Fail(tensor.ErrDType, "self and mat2 must have the same dtype, but got %s and %s",
-					s.DType().ClassName(), b.DType().ClassName())
-			}
+			checkSum(c, s, a, b)
 			checkFactors(c, a.DType(), c.Num(3), c.Num(4))
 			sh := []int{a.Size(0), b.Size(1)}
 			expandTo(c, s, sh)
@@ -298,6 +294,9 @@ func batchInfer(c *Ctx, a, b *T, nameA, nameB, op string) []int {
 	if a.Size(0) != b.Size(0) || a.Size(2) != b.Size(1) {
 		c.Fail(tensor.ErrShape, "Expected size for first two dimensions of batch2 tensor to be: [%d, %d] but got: "+
 			"[%d, %d].", a.Size(0), a.Size(2), b.Size(0), b.Size(1))
+	}
+	if op == "bmm" && a.DType() != b.DType() {
+		c.Fail(tensor.ErrDType, "expected scalar type %s but found %s", a.DType().ClassName(), b.DType().ClassName())
 	}
 	checkSame(c, op, a.DType(), b.DType())
 	return []int{a.Size(0), a.Size(1), b.Size(2)}

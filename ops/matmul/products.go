@@ -66,6 +66,9 @@ func init() {
 		// (x1 · W) for all outputs at once, then the dot product with x2
 		p := x1.Reshape([]int{m, i}).MM(w.Permute([]int{1, 0, 2}).Reshape([]int{i, o * j})).Reshape([]int{m, o, j})
 		y := p.BMM(x2.Reshape([]int{m, j, 1})).Reshape(append(lead, o))
+		if dt := x1.DType(); y.DType() != dt { // autocast: PyTorch adds the products to zeros of the inputs' type
+			y = y.ToDType(dt)
+		}
 		if b != nil {
 			y = y.Add(b)
 		}

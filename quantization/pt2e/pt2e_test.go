@@ -82,7 +82,7 @@ func TestRules(t *testing.T) {
 		{"x86", pt2e.NewX86InductorQuantizer().SetGlobal(pt2e.X86InductorConfig()), 8, 10, 4, 0, 0, 0},
 		{"x86 dynamic", pt2e.NewX86InductorQuantizer().SetGlobal(pt2e.X86InductorConfig(
 			pt2e.X86InductorOptions{IsDynamic: true})), 0, 0, 4, 8, 8, 0},
-		{"xnnpack", pt2e.NewXNNPACKQuantizer().SetGlobal(pt2e.SymmetricConfig()), 11, 17, 0, 0, 0, 0},
+		{"xnnpack", pt2e.NewXNNPACKQuantizer().SetGlobal(pt2e.SymmetricConfig()), 10, 16, 0, 0, 0, 0},
 		{"xnnpack dynamic", pt2e.NewXNNPACKQuantizer().SetGlobal(pt2e.SymmetricConfig(pt2e.SymmetricOptions{
 			IsDynamic: true, IsPerChannel: true})), 0, 0, 1, 1, 1, 0},
 		{"one layer", pt2e.NewX86InductorQuantizer().SetModuleName("fc", pt2e.X86InductorConfig()), 1, 1, 1, 0, 0, 0},

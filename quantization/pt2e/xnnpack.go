@@ -48,8 +48,9 @@ func SymmetricConfig(opts ...SymmetricOptions) *QuantizationConfig {
 }
 
 // XNNPACKQuantizer has the rules of PyTorch's quantizer for XNNPACK, the engine of mobile devices: convolutions and
-// linear layers with a ReLU behind them, additions, products, concatenations and average pooling take and give
-// integers, and operators that only move or choose numbers keep them.
+// linear layers with a ReLU behind them, additions, products and layers of average pooling take and give integers, and
+// operators that only move or choose numbers keep them. As in PyTorch, unless export was strict there, concatenations
+// have no rule.
 type XNNPACKQuantizer struct {
 	global         *QuantizationConfig
 	modules, types []configured
@@ -97,7 +98,7 @@ func (q *XNNPACKQuantizer) annotate(m *Model, n notes) {
 		}
 		for _, f := range []func(n *graph.Node){x.linearReLU, x.linear, x.convReLU, x.conv, x.convTransposeReLU,
 			x.average,
-			x.binaryReLU("add"), x.binary("add"), x.binaryReLU("mul"), x.binary("mul"), x.cat} {
+			x.binaryReLU("add"), x.binary("add"), x.binaryReLU("mul"), x.binary("mul")} {
 			x.each(f)
 		}
 	}
@@ -218,9 +219,10 @@ func (x *xnnpack) conv(n *graph.Node) {
 	}
 }
 
-// average annotates average pooling, whose result has the scale of its input.
+// average annotates a layer of average pooling, whose result has the scale of its input; a call of the function has no
+// rule.
 func (x *xnnpack) average(n *graph.Node) {
-	if !named(n, "aten::adaptive_avg_pool2d") || !x.takes(n) {
+	if !named(n, "aten::adaptive_avg_pool2d") || !ofClass(n, "AdaptiveAvgPool2d") || !x.takes(n) {
 		return
 	}
 	v := n.In[0]
@@ -280,26 +282,6 @@ func (x *xnnpack) binary(name string) func(n *graph.Node) {
 			x.output(n, rule{spec: x.config.OutputActivation})
 		}
 	}
-}
-
-// cat annotates a concatenation: all its inputs and its result have one scale.
-func (x *xnnpack) cat(n *graph.Node) {
-	if !named(n, "aten::cat") || !x.takes(n) {
-		return
-	}
-	in := tensorsOf(n)
-	if len(in) == 0 {
-		return
-	}
-	a := &annotation{}
-	a.in(in[0], rule{spec: x.config.InputActivation})
-	for _, v := range in[1:] {
-		if v != in[0] {
-			a.in(v, shared(in[0], n))
-		}
-	}
-	x.n[n] = a
-	x.output(n, shared(in[0], n))
 }
 
 // keepsScale are operators whose results have the scale of their input.

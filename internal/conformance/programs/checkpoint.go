@@ -42,7 +42,8 @@ func (h *Host) checkpoint(args []any, kw map[string]any) any {
 	fn, rest := args[0], args[1:]
 	how, _ := kw["determinism_check"].(string)
 	o := autograd.CheckpointOptions{Reentrant: kw["use_reentrant"] == true,
-		NoPreserveRNG: kw["preserve_rng_state"] == false, DeterminismCheck: how, NoEarlyStop: h.noEarlyStop}
+		NoPreserveRNG: kw["preserve_rng_state"] == false, DeterminismCheck: how,
+		NoEarlyStop: h.noEarlyStop || kw["early_stop"] == false}
 	if f, ok := kw["context_fn"]; ok {
 		o.Around = func() (first, second func(run func())) {
 			pair := h.In.Iter(h.In.Call(f, nil, nil))

@@ -16,6 +16,8 @@ import (
 	"github.com/gotorch-dev/torch/internal/dtype"
 	"github.com/gotorch-dev/torch/internal/pylite"
 	"github.com/gotorch-dev/torch/nn"
+	nninit "github.com/gotorch-dev/torch/nn/init"
+	"github.com/gotorch-dev/torch/nn/utils"
 	"github.com/gotorch-dev/torch/optim"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -80,6 +82,10 @@ func (h *Host) member(module, name string) (any, bool) {
 		return h.checkpointing(name)
 	case "torch.ao.quantization", "torch.ao.nn.quantized", "torch.nn.quantized":
 		return quantizing(name)
+	case "torch.nn.utils", "torch.nn.init":
+		if f, ok := parameterFunctions[name]; ok {
+			return f, true
+		}
 	case "contextlib":
 		return attrs{"__name__": name}, true
 	case "torch.ops.aten":
@@ -89,6 +95,19 @@ func (h *Host) member(module, name string) (any, bool) {
 		panic(golden.Skip("not there yet: " + full))
 	}
 	return h.function(full), true
+}
+
+// parameterFunctions are functions of torch.nn.utils and torch.nn.init on parameters and their gradients.
+var parameterFunctions = map[string]any{
+	"clip_grad_norm_": builtin(func(args []any) any {
+		return utils.ClipGradNorm(tensorsOf(args[0]), args[1].(float64))
+	}),
+	"clip_grad_value_": builtin(func(args []any) any {
+		utils.ClipGradValue(tensorsOf(args[0]), args[1].(float64))
+		return nil
+	}),
+	"ones_":  builtin(func(args []any) any { return nninit.Ones(asTensor(args[0])) }),
+	"zeros_": builtin(func(args []any) any { return nninit.Zeros(asTensor(args[0])) }),
 }
 
 func mathMember(name string) (any, bool) {
@@ -393,7 +412,14 @@ func (h *Host) optimizerAttr(o optim.Optimizer, name string) (any, bool) {
 	case "step":
 		return builtin(func([]any) any { o.Step(); return nil }), true
 	case "zero_grad":
-		return builtin(func([]any) any { o.ZeroGrad(); return nil }), true
+		return pylite.Builtin(func(_ []any, kw map[string]any) any {
+			how := optim.SetToNone
+			if kw["set_to_none"] == false {
+				how = optim.KeepZeros
+			}
+			o.ZeroGrad(how)
+			return nil
+		}), true
 	}
 	return nil, false
 }
