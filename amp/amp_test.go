@@ -31,7 +31,7 @@ func ExampleAutocast() {
 func ExampleGradScaler() {
 	p := torch.Ones([]int{2}).SetRequiresGrad(true)
 	opt := optim.NewSGD([]*torch.Tensor{p}, 0.5)
-	scaler := amp.NewGradScaler(tensor.CPUDevice, amp.GradScalerOptions{InitScale: 1024})
+	scaler := amp.NewGradScaler(tensor.CPUDevice, amp.GradScalerOptions{InitScale: tensor.Some(1024.0)})
 	for _, factor := range []float64{1, math.Inf(1)} {
 		opt.ZeroGrad()
 		scaler.Scale(p.MulScalar(factor).Sum()).Backward()

@@ -12,11 +12,11 @@ import (
 
 // GradScalerOptions are the options of [NewGradScaler]; zero fields are PyTorch's defaults.
 type GradScalerOptions struct {
-	InitScale      float64 // 65536
-	GrowthFactor   float64 // 2; more than 1
-	BackoffFactor  float64 // 0.5; less than 1
-	GrowthInterval int     // 2000 steps without infinite gradients before the scale grows
-	Disabled       bool    // Scale returns what it is given, Step steps
+	InitScale      tensor.Opt[float64] // 65536
+	GrowthFactor   tensor.Opt[float64] // 2; more than 1
+	BackoffFactor  tensor.Opt[float64] // 0.5; less than 1
+	GrowthInterval tensor.Opt[int]     // 2000 steps without infinite gradients before the scale grows
+	Disabled       bool                // Scale returns what it is given, Step steps
 }
 
 // GradScaler multiplies losses by a scale so that small gradients do not vanish in float16. Step divides the gradients
@@ -32,12 +32,14 @@ type GradScalerOptions struct {
 // A GradScaler serves one training loop; it is not for several goroutines at once.
 // https://pytorch.org/docs/stable/amp.html#torch.amp.GradScaler
 type GradScaler struct {
-	o       GradScalerOptions
-	device  tensor.DeviceType
-	initAt  int // the growth tracker before the first Scale
-	scale   *Tensor
-	tracker *Tensor
-	opts    map[optim.Optimizer]*scaled
+	init, growth, backoff float64
+	interval              int
+	disabled              bool
+	device                tensor.DeviceType
+	initAt                int // the growth tracker before the first Scale
+	scale                 *Tensor
+	tracker               *Tensor
+	opts                  map[optim.Optimizer]*scaled
 }
 
 // stage says what an optimizer has gone through since the last Update.
@@ -58,34 +60,24 @@ type scaled struct {
 // NewGradScaler makes a scaler for gradients on a device. Where the program has no such device, it warns, as PyTorch
 // does, and makes a disabled one.
 func NewGradScaler(device tensor.DeviceType, opts ...GradScalerOptions) *GradScaler {
-	s := &GradScaler{device: device, opts: map[optim.Optimizer]*scaled{}}
+	var o GradScalerOptions
 	if len(opts) > 0 {
-		s.o = opts[0]
+		o = opts[0]
 	}
-	if !s.o.Disabled && !available(device) {
+	s := &GradScaler{init: o.InitScale.Or(65536), growth: o.GrowthFactor.Or(2), backoff: o.BackoffFactor.Or(0.5),
+		interval: o.GrowthInterval.Or(2000), disabled: o.Disabled, device: device, opts: map[optim.Optimizer]*scaled{}}
+	if !s.disabled && !available(device) {
 		tensor.Warn("torch.%s.amp.GradScaler is enabled, but %s is not available.  Disabling.", device,
 			autocast.DeviceTitle(device))
-		s.o.Disabled = true
+		s.disabled = true
 	}
-	setDefault(&s.o.InitScale, 65536)
-	setDefault(&s.o.GrowthFactor, 2)
-	setDefault(&s.o.BackoffFactor, 0.5)
-	if s.o.GrowthInterval == 0 {
-		s.o.GrowthInterval = 2000
-	}
-	if s.o.GrowthFactor <= 1 && !s.o.Disabled {
+	if s.growth <= 1 && !s.disabled {
 		tensor.Fail(tensor.ErrValue, "The growth factor must be > 1.0.")
 	}
-	if s.o.BackoffFactor >= 1 && !s.o.Disabled {
+	if s.backoff >= 1 && !s.disabled {
 		tensor.Fail(tensor.ErrValue, "The backoff factor must be < 1.0.")
 	}
 	return s
-}
-
-func setDefault(x *float64, v float64) {
-	if *x == 0 {
-		*x = v
-	}
 }
 
 func available(d tensor.DeviceType) bool {
@@ -93,11 +85,11 @@ func available(d tensor.DeviceType) bool {
 }
 
 // IsEnabled reports that the scaler scales.
-func (s *GradScaler) IsEnabled() bool { return !s.o.Disabled }
+func (s *GradScaler) IsEnabled() bool { return !s.disabled }
 
 // Scale multiplies a loss, or any other result that Backward starts from, by the scale.
 func (s *GradScaler) Scale(loss *Tensor) *Tensor {
-	if s.o.Disabled {
+	if s.disabled {
 		return loss
 	}
 	if loss == nil {
@@ -122,7 +114,7 @@ func (s *GradScaler) start() {
 		return
 	}
 	d := tensor.Device{Type: s.device}
-	s.scale = torch.Full([]int{}, s.o.InitScale, torch.FullOptions{DType: torch.Float32, Device: d}).Keep()
+	s.scale = torch.Full([]int{}, s.init, torch.FullOptions{DType: torch.Float32, Device: d}).Keep()
 	s.tracker = torch.Full([]int{}, s.initAt, torch.FullOptions{DType: torch.Int32, Device: d}).Keep()
 }
 
@@ -145,7 +137,7 @@ func (s *GradScaler) state(opt optim.Optimizer) *scaled {
 // Unscale divides the gradients of an optimizer's parameters by the scale, so that they can be clipped or looked at
 // before Step. It may be called once between two Updates.
 func (s *GradScaler) Unscale(opt optim.Optimizer) {
-	if s.o.Disabled {
+	if s.disabled {
 		return
 	}
 	s.check("unscale_")
@@ -200,7 +192,7 @@ func (s *GradScaler) unscale(opt optim.Optimizer) []*Tensor {
 // Step divides the gradients by the scale, unless Unscale has, and lets the optimizer step when all of them are finite.
 // It reports whether the optimizer has stepped.
 func (s *GradScaler) Step(opt optim.Optimizer) bool {
-	if s.o.Disabled {
+	if s.disabled {
 		opt.Step()
 		return true
 	}
@@ -227,7 +219,7 @@ func (s *GradScaler) Step(opt optim.Optimizer) bool {
 
 // Update adjusts the scale; it is called once, after the steps of all optimizers. With a number, that is the new scale.
 func (s *GradScaler) Update(newScale ...float64) {
-	if s.o.Disabled {
+	if s.disabled {
 		return
 	}
 	s.check("update")
@@ -241,7 +233,7 @@ func (s *GradScaler) Update(newScale ...float64) {
 
 // UpdateTensor is Update with a scale that a float32 tensor of one element holds.
 func (s *GradScaler) UpdateTensor(newScale *Tensor) {
-	if s.o.Disabled {
+	if s.disabled {
 		return
 	}
 	s.check("update")
@@ -269,17 +261,17 @@ func (s *GradScaler) adjust() {
 		tensor.Fail(tensor.ErrValue, "No inf checks were recorded prior to update.")
 	}
 	must("aten::_amp_update_scale_", tensor.TensorValue(s.scale), tensor.TensorValue(s.tracker),
-		tensor.TensorValue(found), tensor.FloatValue(s.o.GrowthFactor), tensor.FloatValue(s.o.BackoffFactor),
-		tensor.IntValue(s.o.GrowthInterval))
+		tensor.TensorValue(found), tensor.FloatValue(s.growth), tensor.FloatValue(s.backoff),
+		tensor.IntValue(s.interval))
 }
 
 // GetScale is the present scale; 1 of a disabled scaler.
 func (s *GradScaler) GetScale() float64 {
 	switch {
-	case s.o.Disabled:
+	case s.disabled:
 		return 1
 	case s.scale == nil:
-		return s.o.InitScale
+		return s.init
 	}
 	return s.scale.Num().F
 }
@@ -293,41 +285,41 @@ func (s *GradScaler) GrowthTracker() int {
 }
 
 // GetGrowthFactor is what the scale is multiplied by when it grows.
-func (s *GradScaler) GetGrowthFactor() float64 { return s.o.GrowthFactor }
+func (s *GradScaler) GetGrowthFactor() float64 { return s.growth }
 
 // SetGrowthFactor changes it.
-func (s *GradScaler) SetGrowthFactor(f float64) { s.o.GrowthFactor = f }
+func (s *GradScaler) SetGrowthFactor(f float64) { s.growth = f }
 
 // GetBackoffFactor is what the scale is multiplied by after infinite gradients.
-func (s *GradScaler) GetBackoffFactor() float64 { return s.o.BackoffFactor }
+func (s *GradScaler) GetBackoffFactor() float64 { return s.backoff }
 
 // SetBackoffFactor changes it.
-func (s *GradScaler) SetBackoffFactor(f float64) { s.o.BackoffFactor = f }
+func (s *GradScaler) SetBackoffFactor(f float64) { s.backoff = f }
 
 // GetGrowthInterval is the number of good steps before the scale grows.
-func (s *GradScaler) GetGrowthInterval() int { return s.o.GrowthInterval }
+func (s *GradScaler) GetGrowthInterval() int { return s.interval }
 
 // SetGrowthInterval changes it.
-func (s *GradScaler) SetGrowthInterval(n int) { s.o.GrowthInterval = n }
+func (s *GradScaler) SetGrowthInterval(n int) { s.interval = n }
 
 // StateDict is the scaler's state under PyTorch's keys, empty for a disabled one. It belongs between Update and the
 // next Scale.
 func (s *GradScaler) StateDict() *serialize.Dict {
 	d := serialize.NewDict()
-	if s.o.Disabled {
+	if s.disabled {
 		return d
 	}
 	d.Set("scale", s.GetScale())
-	d.Set("growth_factor", s.o.GrowthFactor)
-	d.Set("backoff_factor", s.o.BackoffFactor)
-	d.Set("growth_interval", s.o.GrowthInterval)
+	d.Set("growth_factor", s.growth)
+	d.Set("backoff_factor", s.backoff)
+	d.Set("growth_interval", s.interval)
 	d.Set("_growth_tracker", s.GrowthTracker())
 	return d
 }
 
 // LoadStateDict takes over a state, of this package or PyTorch's. A disabled scaler ignores it.
 func (s *GradScaler) LoadStateDict(d *serialize.Dict) error {
-	if s.o.Disabled {
+	if s.disabled {
 		return nil
 	}
 	if d == nil || d.Len() == 0 {
@@ -343,8 +335,8 @@ func (s *GradScaler) LoadStateDict(d *serialize.Dict) error {
 		}
 		num[i] = f
 	}
-	s.o.InitScale, s.o.GrowthFactor, s.o.BackoffFactor = num[0], num[1], num[2]
-	s.o.GrowthInterval, s.initAt = int(num[3]), int(num[4])
+	s.init, s.growth, s.backoff = num[0], num[1], num[2]
+	s.interval, s.initAt = int(num[3]), int(num[4])
 	if s.scale != nil {
 		s.scale.FillScalarInPlace(num[0])
 		s.tracker.FillScalarInPlace(s.initAt)

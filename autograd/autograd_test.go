@@ -12,6 +12,7 @@ import (
 	"github.com/gotorch-dev/torch"
 	"github.com/gotorch-dev/torch/autograd"
 	"github.com/gotorch-dev/torch/optim"
+	"github.com/gotorch-dev/torch/tensor"
 )
 
 type T = autograd.Tensor
@@ -138,6 +139,14 @@ func TestGradcheckFindsMistakes(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(),
 		"Jacobian mismatch for output 0 with respect to input 0,\nnumerical:2") {
 		t.Error(err)
+	}
+	sine := func(in []*T) []*T { return []*T{in[0].Sin()} } // its derivative has rounding errors
+	if err := autograd.Gradcheck(sine, []*T{leaf(1, 2)}); err != nil {
+		t.Error(err)
+	}
+	if err := autograd.Gradcheck(sine, []*T{leaf(1, 2)}, autograd.GradcheckOptions{Atol: tensor.Some(0.0),
+		Rtol: tensor.Some(0.0)}); err == nil {
+		t.Error("a tolerance of zero is not taken")
 	}
 	if err := autograd.Gradcheck(func(in []*T) []*T { return in }, []*T{leaf(1).Detach()}); err == nil {
 		t.Error("no input requires grad, and no error")

@@ -9,23 +9,11 @@ import (
 
 // GradcheckOptions are the options of Gradcheck and Gradgradcheck. The zero value holds PyTorch's defaults.
 type GradcheckOptions struct {
-	Eps  float64 // step of the numerical derivative, 1e-6
-	Atol float64 // 1e-5
-	Rtol float64 // 1e-3
+	Eps  tensor.Opt[float64] // step of the numerical derivative, 1e-6
+	Atol tensor.Opt[float64] // 1e-5
+	Rtol tensor.Opt[float64] // 1e-3
 	// NondetTol is how much two runs of the same gradient may differ.
 	NondetTol float64
-}
-
-func (o *GradcheckOptions) defaults() {
-	if o.Eps == 0 {
-		o.Eps = 1e-6
-	}
-	if o.Atol == 0 {
-		o.Atol = 1e-5
-	}
-	if o.Rtol == 0 {
-		o.Rtol = 1e-3
-	}
 }
 
 // Gradcheck compares the gradients of f with numerical derivatives, at the inputs that require grad. They should be
@@ -37,7 +25,6 @@ func Gradcheck(f Func, inputs []*Tensor, opts ...GradcheckOptions) error {
 	if len(opts) > 0 {
 		o = opts[0]
 	}
-	o.defaults()
 	f, inputs = realOnly(f, inputs)
 	var which []int
 	for i, t := range inputs {
@@ -64,6 +51,7 @@ func Gradcheck(f Func, inputs []*Tensor, opts ...GradcheckOptions) error {
 }
 
 func check(f Func, in []*Tensor, which []int, o GradcheckOptions) error {
+	eps, atol, rtol := o.Eps.Or(1e-6), o.Atol.Or(1e-5), o.Rtol.Or(1e-3)
 	wrt := make([]*Tensor, len(which))
 	for k, i := range which {
 		wrt[k] = in[i]
@@ -75,13 +63,13 @@ func check(f Func, in []*Tensor, which []int, o GradcheckOptions) error {
 		for e := range numeric[k] {
 			at := flat.Select(0, e)
 			x := at.Item()
-			at.FillScalarInPlace(x + o.Eps)
+			at.FillScalarInPlace(x + eps)
 			hi := values(f, in)
-			at.FillScalarInPlace(x - o.Eps)
+			at.FillScalarInPlace(x - eps)
 			lo := values(f, in)
 			at.FillScalarInPlace(x)
 			for j := range hi {
-				hi[j] = (hi[j] - lo[j]) / (2 * o.Eps)
+				hi[j] = (hi[j] - lo[j]) / (2 * eps)
 			}
 			numeric[k][e] = hi
 		}
@@ -122,7 +110,7 @@ func check(f Func, in []*Tensor, which []int, o GradcheckOptions) error {
 					if rows[k] != nil {
 						a = rows[k][j]
 					}
-					if !(math.Abs(a-n) <= o.Atol+o.Rtol*math.Abs(n)) && !(a != a && n != n) && a != n {
+					if !(math.Abs(a-n) <= atol+rtol*math.Abs(n)) && !(a != a && n != n) && a != n {
 						return fmt.Errorf("Jacobian mismatch for output %d with respect to input "+
 							"%d,\nnumerical:%g\nanalytical:%g\nat element %d of the output and element %d of the input",
 							oi, which[k], n, a, e, j)

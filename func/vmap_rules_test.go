@@ -275,3 +275,31 @@ func TestForwardModeOfLogCumSumExp(t *testing.T) {
 		t.Errorf("forward mode %v, reverse mode %v", got, want)
 	}
 }
+
+// Rules that look at a padding index or at dtypes give what a loop over the examples gives.
+func TestVmapOfIndices(t *testing.T) {
+	torch.ManualSeed(6)
+	grads, index := torch.Randn([]int{2, 5, 3}), torch.TensorOf[int64](0, 2, 2, 3, 1, 3, 3, 2, 1, 2).View([]int{2, 5})
+	for _, pad := range []int{-1, 0, 2} {
+		for _, in := range [][]int{{0, 0}, {0, functorch.None}, {functorch.None, 0}} {
+			args := []*T{grads, index}
+			for i, d := range in {
+				if d == functorch.None {
+					args[i] = args[i].Select(0, 1)
+				}
+			}
+			mapsLikeLoop(t, func(a []*T) []*T {
+				return callOp(t, "aten::embedding_dense_backward", a[0], a[1], 4, pad, false)
+			}, args, in)
+		}
+	}
+	mask := torch.TensorOf(true, false, true, false, true, true).View([]int{2, 3})
+	for _, dt := range []tensor.DType{tensor.Bool, tensor.Int64, tensor.Float32} {
+		self, src := torch.TensorOf(0, 1, 0, 1, 1, 0).View([]int{2, 3}).ToDType(dt),
+			torch.TensorOf(1, 0, 1, 0, 0, 1).View([]int{2, 3}).ToDType(dt)
+		mapsLikeLoop(t, func(a []*T) []*T { return callOp(t, "aten::masked_scatter", a[0], a[1], a[2]) },
+			[]*T{self, mask, src}, []int{0, 0, 0})
+		mapsLikeLoop(t, func(a []*T) []*T { return callOp(t, "aten::masked_scatter", a[0], a[1], a[2]) },
+			[]*T{self, mask.Select(0, 1), src}, []int{0, functorch.None, 0})
+	}
+}

@@ -34,13 +34,13 @@ type Image struct {
 	Pix     []uint8
 }
 
-// NewImage returns a black image of h rows and w columns with 1, 3 or 4 channels. It panics if a number is negative or
-// memory does not suffice.
+// NewImage returns a black image of h rows and w columns with 1, 3 or 4 channels. It panics at other numbers of
+// channels, at negative sizes, and where memory does not suffice.
 func NewImage(h, w, c int) *Image {
-	if h < 0 || w < 0 || c < 0 {
+	if h < 0 || w < 0 || c != 1 && c != 3 && c != 4 {
 		panic(fmt.Sprintf("recordio: a picture of %d x %d x %d", h, w, c))
 	}
-	mem.Check(w, max(c, 1)) // so w*c is a number
+	mem.Check(w, c) // so w*c is a number
 	mem.Check(h, max(w*c, 1))
 	return &Image{h, w, c, make([]uint8, h*w*c)}
 }

@@ -283,6 +283,9 @@ func newStrided(c *Ctx, shape, stride []int, dt DType) *Tensor {
 func storageSize(shape, stride []int, dt DType) int {
 	refuseQuantizedType(dt)
 	n, size, ok := 1, dt.Size(), true
+	if size == 0 {
+		Fail(ErrDType, "a tensor of no dtype (%s)", dt)
+	}
 	for i, s := range shape {
 		if s < 0 {
 			Fail(ErrShape, "Trying to create tensor with negative dimension %d: %s", s, ShapeString(shape))

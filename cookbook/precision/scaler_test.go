@@ -96,7 +96,7 @@ func TestDefaults(t *testing.T) {
 func TestSkipAndGrowth(t *testing.T) {
 	w := torch.TensorOf[float32](1).SetRequiresGrad(true)
 	opt := optim.NewSGD([]*torch.Tensor{w}, 0.1)
-	s := amp.NewGradScaler(tensor.CPUDevice, amp.GradScalerOptions{InitScale: 1024})
+	s := amp.NewGradScaler(tensor.CPUDevice, amp.GradScalerOptions{InitScale: tensor.Some(1024.0)})
 	for i, factor := range []float64{1, math.NaN(), 1} {
 		opt.ZeroGrad()
 		s.Scale(w.MulScalar(factor)).Backward()
@@ -107,7 +107,14 @@ func TestSkipAndGrowth(t *testing.T) {
 			t.Errorf("scale %v, want %v", s.GetScale(), want)
 		}
 	}
-	s = amp.NewGradScaler(tensor.CPUDevice, amp.GradScalerOptions{GrowthInterval: 2})
+	// a given zero is a zero
+	s = amp.NewGradScaler(tensor.CPUDevice, amp.GradScalerOptions{BackoffFactor: tensor.Some(0.0)})
+	if err := torch.Try(func() {
+		amp.NewGradScaler(tensor.CPUDevice, amp.GradScalerOptions{GrowthFactor: tensor.Some(0.0)})
+	}); s.GetBackoffFactor() != 0 || err == nil {
+		t.Errorf("backoff factor %v, want 0; a growth factor of 0: %v", s.GetBackoffFactor(), err)
+	}
+	s = amp.NewGradScaler(tensor.CPUDevice, amp.GradScalerOptions{GrowthInterval: tensor.Some(2)})
 	for _, want := range []float64{65536, 131072, 131072, 262144, 262144} {
 		opt.ZeroGrad()
 		s.Scale(w).Backward()

@@ -461,6 +461,9 @@ func Sparse(t *Tensor, sparsity float64, opts ...SparseOptions) *Tensor {
 	if onMeta(t) {
 		return t
 	}
+	if !(sparsity >= 0 && sparsity <= 1) {
+		tensor.Fail(tensor.ErrValue, "nninit.Sparse: sparsity is a share between 0 and 1, got %v", sparsity)
+	}
 	zeros := int(math.Ceil(sparsity * float64(rows)))
 	normal(t, 0, o.Std.Or(0.01), o.Generator)
 	v := append([]float64(nil), tensor.Data[float64](tensor.DenseAs(t.Detach().CPU(), tensor.Float64))...)

@@ -1,11 +1,30 @@
 package nninit_test
 
 import (
+	"errors"
+	"math"
 	"testing"
 
 	"github.com/gotorch-dev/torch"
 	nninit "github.com/gotorch-dev/torch/nn/init"
 )
+
+// Bad arguments are answered with an error of the call's.
+func TestRefused(t *testing.T) {
+	x := torch.Ones([]int{2, 3})
+	for name, f := range map[string]func(){
+		"sparsity NaN":      func() { nninit.Sparse(x, math.NaN()) },
+		"sparsity negative": func() { nninit.Sparse(x, -0.5) },
+		"sparsity above 1":  func() { nninit.Sparse(x, 1.5) },
+		"zero tensor":       func() { nninit.TruncNormal(new(torch.Tensor)) },
+		"no tensor":         func() { nninit.TruncNormal(nil) },
+	} {
+		var e *torch.Error
+		if err := torch.Try(f); !errors.As(err, &e) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
 
 // TestInPlaceNames draws by both names from the same seed.
 func TestInPlaceNames(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"github.com/gotorch-dev/torch"
 	"github.com/gotorch-dev/torch/nn"
 	"github.com/gotorch-dev/torch/nn/summary"
+	"github.com/gotorch-dev/torch/tensor"
 	"github.com/gotorch-dev/torch/vision/models"
 )
 
@@ -144,10 +145,10 @@ func TestTorchInfo(t *testing.T) {
 		{"resnet50", func() nn.Module { return models.NewResNet50() }, []int{1, 3, 224, 224},
 			summary.TorchInfoOptions{}},
 		{"columns", resnet18, []int{2, 3, 64, 64},
-			summary.TorchInfoOptions{Columns: columns, Depth: 2, VarNames: true}},
+			summary.TorchInfoOptions{Columns: columns, Depth: tensor.Some(2), VarNames: true}},
 		{"user", user, []int{2, 4, 16}, summary.TorchInfoOptions{Columns: columns}},
 		{"user_names", user, []int{2, 4, 16}, summary.TorchInfoOptions{VarNames: true, NoDepth: true, ASCIIOnly: true,
-			ColWidth: 18, Depth: 5}},
+			ColWidth: 18, Depth: tensor.Some(5)}},
 		{"user_recursive", user, []int{2, 4, 16}, summary.TorchInfoOptions{HideRecursive: true, Train: true}},
 		{"user_structure", user, nil, summary.TorchInfoOptions{}},
 		{"verbose", user, []int{2, 4, 16}, summary.TorchInfoOptions{Columns: []summary.Column{summary.KernelSize,
@@ -159,6 +160,11 @@ func TestTorchInfo(t *testing.T) {
 		}
 		text, err := summary.TorchInfo(c.make(), inputs, c.o)
 		compare(t, "torchinfo_"+c.name, text, err)
+	}
+	text, err := summary.TorchInfo(nn.NewSequential(nn.NewLinear(2, 3)), nil, summary.TorchInfoOptions{
+		Depth: tensor.Some(0)})
+	if err != nil || !strings.Contains(text, "Sequential") || strings.Contains(text, "Linear") {
+		t.Errorf("a depth of 0 shows\n%s%v", text, err)
 	}
 	if _, err := summary.TorchInfo(newUser(), nil, summary.TorchInfoOptions{Columns: columns}); err == nil {
 		t.Error("columns that need inputs")

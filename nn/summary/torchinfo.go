@@ -35,8 +35,8 @@ type TorchInfoOptions struct {
 	Columns []Column
 	// ColWidth is the width of a column; 0 means 25.
 	ColWidth int
-	// Depth is how deep modules are shown; 0 means 3.
-	Depth int
+	// Depth is how deep modules are shown, 3 unless given; 0 shows the model alone.
+	Depth tensor.Opt[int]
 	// Train runs the model in training mode instead of evaluation mode.
 	Train bool
 	// VarNames shows the names of the modules, NoDepth hides "depth-index", ASCIIOnly draws with ASCII, HideRecursive
@@ -73,10 +73,8 @@ func TorchInfo(m nn.Module, inputs []*tensor.Tensor, opts ...TorchInfoOptions) (
 	if o.ColWidth == 0 {
 		o.ColWidth = 25
 	}
-	if o.Depth == 0 {
-		o.Depth = 3
-	}
-	t := &infoTable{TorchInfoOptions: o, current: map[nn.Module]*info{}, seen: map[nn.Module]bool{}, nameWidth: 40}
+	t := &infoTable{TorchInfoOptions: o, depth: o.Depth.Or(3), current: map[nn.Module]*info{},
+		seen: map[nn.Module]bool{}, nameWidth: 40}
 	if err := t.run(m, inputs); err != nil {
 		return "", err
 	}
@@ -112,6 +110,7 @@ type innerRow struct {
 
 type infoTable struct {
 	TorchInfoOptions
+	depth     int // modules below it are not shown
 	list      []*info
 	current   map[nn.Module]*info // the last run, or what stands for a module that does not run
 	seen      map[nn.Module]bool  // modules in the list
@@ -397,7 +396,7 @@ func (t *infoTable) text(inputs []*tensor.Tensor) string {
 	}
 	b.WriteString(divider + t.row(head+")", titles) + divider)
 	for _, x := range t.list {
-		if x.depth <= t.Depth && !(t.HideRecursive && x.recursive) {
+		if x.depth <= t.depth && !(t.HideRecursive && x.recursive) {
 			t.layer(&b, x, params)
 		}
 	}
@@ -443,7 +442,7 @@ func commaText(s string) string {
 
 // layer prints the row of a layer, and in the verbose table the rows of its parameters.
 func (t *infoTable) layer(b *strings.Builder, x *info, total int) {
-	deepest := x.depth == t.Depth
+	deepest := x.depth == t.depth
 	dash := func(s string) string {
 		if s == "" || s == "[]" {
 			return "--"

@@ -77,6 +77,10 @@ func folded(mean, variance *Tensor, eps float64, w, b *Tensor) (factor, shift *T
 func FuseConvBNWeights(weight, bias, runningMean, runningVar *Tensor, eps float64, bnWeight, bnBias *Tensor,
 	transposed bool) (w, b *Tensor) {
 	factor, shift := folded(runningMean, runningVar, eps, bnWeight, bnBias)
+	if weight.Dim() < 2 {
+		tensor.Fail(tensor.ErrShape, "FuseConvBNWeights: the weight of a convolution has 3 dimensions or more, got shape %s",
+			tensor.ShapeString(weight.Shape()))
+	}
 	shape := make([]int, weight.Dim())
 	for i := range shape {
 		shape[i] = 1

@@ -3,6 +3,7 @@ package linalg_test
 import (
 	"errors"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/gotorch-dev/torch/ops/internal/op"
@@ -333,6 +334,28 @@ func TestLstsqResiduals(t *testing.T) {
 		r := linalg.Lstsq(a, b, linalg.LstsqOptions{Driver: driver})
 		if !tensor.SameShape(r[1].Shape(), want) {
 			t.Errorf("driver %q: residuals of shape %v, expected %v", driver, r[1].Shape(), want)
+		}
+	}
+}
+
+// Functions that PyTorch has removed say what replaces them.
+func TestRemoved(t *testing.T) {
+	a := tensor.TensorValue(torch.Ones([]int{2, 2}))
+	for name, c := range map[string]struct {
+		args []tensor.Value
+		want string
+	}{
+		"solve":       {[]tensor.Value{a, a}, "torch.linalg.solve(A, B)"},
+		"lstsq":       {[]tensor.Value{a, a}, "in favor of `torch.linalg.lstsq`"},
+		"eig":         {[]tensor.Value{a, tensor.BoolValue(true)}, "torch.linalg.eig(A)"},
+		"symeig":      {[]tensor.Value{a, tensor.BoolValue(true), tensor.BoolValue(true)}, "torch.linalg.eigh(A"},
+		"matrix_rank": {[]tensor.Value{a}, "torch.linalg.matrix_rank"},
+		"qr":          {[]tensor.Value{a}, "torch.linalg.qr(A, mode='reduced')"},
+		"cholesky":    {[]tensor.Value{a}, "torch.linalg.cholesky(A)"},
+	} {
+		_, err := tensor.CallOp("torch::"+name, c.args...)
+		if !errors.Is(err, tensor.ErrNotImpl) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("torch::%s: %v, want %q", name, err, c.want)
 		}
 	}
 }

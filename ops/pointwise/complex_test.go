@@ -93,3 +93,43 @@ func TestComplexSecondOrder(t *testing.T) {
 		}
 	}
 }
+
+// Functions of complex numbers at large and infinite parts are PyTorch's. Of a NaN the sign, and of a result beside an
+// infinity the other part, is not compared.
+func TestComplexFunctions(t *testing.T) {
+	inf, nan := math.Inf(1), math.NaN()
+	type c = complex128
+	tanh := func(x, _ *tensor.Tensor) *tensor.Tensor { return x.Tanh() }
+	tan := func(x, _ *tensor.Tensor) *tensor.Tensor { return x.Tan() }
+	pow := func(x, y *tensor.Tensor) *tensor.Tensor { return x.Pow(y) }
+	for _, k := range []struct {
+		name       string
+		f          func(x, y *tensor.Tensor) *tensor.Tensor
+		x, y, want c
+	}{
+		{"tanh", tanh, complex(30, 1), 0, 1}, {"tanh", tanh, complex(-30, 2), 0, -1},
+		{"tanh", tanh, complex(30, 0), 0, 1}, {"tanh", tanh, complex(inf, 1), 0, 1},
+		{"tanh", tanh, complex(-inf, nan), 0, -1}, {"tanh", tanh, complex(30, inf), 0, complex(nan, nan)},
+		{"tanh", tanh, complex(1, inf), 0, complex(nan, nan)},
+		{"tanh", tanh, complex(0.5, 0.25), 0, complex(0.4854873, 0.1980554)},
+		{"tan", tan, complex(-1, 30), 0, complex(0, 1)}, {"tan", tan, complex(2, -30), 0, complex(0, -1)},
+		{"pow", pow, complex(inf, 1), complex(1, 1), complex(inf, nan)},
+		{"pow", pow, complex(1, inf), 1, complex(inf, nan)}, {"pow", pow, complex(-inf, 0), 2, complex(inf, nan)},
+		{"pow", pow, complex(inf, inf), complex(0.5, 0.5), complex(inf, nan)},
+		{"pow", pow, 0, complex(1, 1), 0}, {"pow", pow, complex(2, 1), complex(inf, 1), complex(inf, nan)},
+		{"pow", pow, complex(inf, nan), 1, complex(inf, nan)}, {"pow", pow, complex(nan, 1), 0, complex(nan, nan)},
+	} {
+		for _, n := range []int{1, 40} {
+			x, y := make([]c, n), make([]c, n)
+			for i := range x {
+				x[i], y[i] = k.x, k.y
+			}
+			for i, got := range tensor.Data[c](k.f(torch.FromSlice(x), torch.FromSlice(y))) {
+				same := func(a, b float64) bool { return a != a && b != b || a == b || math.Abs(a-b) < 1e-5 }
+				if !same(real(got), real(k.want)) || !math.IsInf(real(got), 0) && !same(imag(got), imag(k.want)) {
+					t.Errorf("%s of %v, %v, number %d of %d: %v, want %v", k.name, k.x, k.y, i, n, got, k.want)
+				}
+			}
+		}
+	}
+}

@@ -1,7 +1,9 @@
 package random_test
 
 import (
+	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"testing"
 
@@ -69,4 +71,36 @@ func Example() {
 	// Output:
 	// true
 	// [0 1 2 3 4]
+}
+
+// What is drawn, and which weights are refused, is PyTorch's.
+func TestMultinomial(t *testing.T) {
+	torch.ManualSeed(5)
+	for _, c := range []struct {
+		weights     []float32
+		rows, n     int
+		replacement bool
+		want        []int64
+	}{
+		{[]float32{0.1, 0.2, 0.3, 0.4}, 1, 4, false, []int64{3, 2, 1, 0}},
+		{[]float32{0.1, 0, 0.3, 0.4}, 1, 6, true, []int64{2, 3, 3, 3, 3, 2}},
+		{[]float32{0.1, 0, 0.3, 2, 3, 0}, 2, 2, false, []int64{0, 2, 1, 0}},
+	} {
+		w := torch.FromSlice(c.weights, c.rows, len(c.weights)/c.rows)
+		got := torch.Multinomial(w, c.n, torch.MultinomialOptions{Replacement: c.replacement})
+		if !slices.Equal(tensor.Data[int64](got.Reshape([]int{-1})), c.want) {
+			t.Errorf("multinomial of %v: %v, want %v", c.weights, got, c.want)
+		}
+	}
+	nan, inf := float32(math.NaN()), float32(math.Inf(1))
+	for _, w := range [][]float32{{-1, 1}, {nan, 1}, {inf, 1}, {0, 0}, {0.5, -0.5}} {
+		for _, replacement := range []bool{false, true} {
+			err := torch.Try(func() {
+				torch.Multinomial(torch.FromSlice(w), 1, torch.MultinomialOptions{Replacement: replacement})
+			})
+			if !errors.Is(err, torch.ErrValue) {
+				t.Errorf("multinomial of %v, replacement %v: %v", w, replacement, err)
+			}
+		}
+	}
 }

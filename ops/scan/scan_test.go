@@ -36,6 +36,19 @@ func TestGradients(t *testing.T) {
 		opstest.GradCheck(t, fmt.Sprintf("cumprod of %v", v), func(x []*T) *T { return x[0].CumProd(0) },
 			tensor.FromSlice(v, 4))
 	}
+	// gradients that are not recorded themselves take another way; the numbers are PyTorch's
+	for _, c := range []struct{ x, want []float64 }{
+		{[]float64{2, 0, 3, 0, 5}, []float64{1, 8, 0, 0, 0}},
+		{[]float64{0, 2, 3}, []float64{9, 0, 0}},
+		{[]float64{2, 3, 0}, []float64{4, 2, 6}},
+		{[]float64{2, 3, 4}, []float64{16, 10, 6}},
+	} {
+		x := tensor.FromSlice(c.x, len(c.x)).SetRequiresGrad(true)
+		x.CumProd(0).SumDim(nil).Backward()
+		if got := tensor.Data[float64](x.Grad()); !slices.Equal(got, c.want) {
+			t.Errorf("gradient of cumprod at %v is %v, want %v", c.x, got, c.want)
+		}
+	}
 }
 
 func TestThreads(t *testing.T) {

@@ -2,6 +2,7 @@ package lr_test
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -191,5 +192,33 @@ func TestExplicitZero(t *testing.T) {
 	s.Step(1)
 	if r := plain.ParamGroups()[0].LR(); r != 0 {
 		t.Errorf("the rate on the plateau is %v", r)
+	}
+}
+
+// The rates are those of torch.optim.swa_utils.SWALR.
+func TestSWALR(t *testing.T) {
+	for _, c := range []struct {
+		anneal lr.Anneal
+		epochs int
+		want   [][2]float64 // of two groups, after each step
+	}{
+		{lr.Cos, 0, [][2]float64{{0.05, 0.02}, {0.05, 0.02}}},
+		{lr.Linear, 1, [][2]float64{{0.05, 0.02}, {0.05, 0.02}}},
+		{lr.Cos, 3, [][2]float64{{0.0875, 0.305}, {0.0625, 0.115}, {0.05, 0.02}, {0.05, 0.02}}},
+		{lr.Linear, 3, [][2]float64{{1. / 12, 0.82 / 3}, {0.2 / 3, 0.44 / 3}, {0.05, 0.02}, {0.05, 0.02}}},
+	} {
+		p := func() []*tensor.Tensor { return []*tensor.Tensor{tensor.FromSlice([]float32{0})} }
+		opt := optim.NewSGDGroups([]optim.Group{{Params: p()}, {Params: p(), LR: tensor.Some(0.4)}}, 0.1)
+		s := lr.NewSWALR(opt, 0, lr.SWAOptions{LRs: []float64{0.05, 0.02}, AnnealEpochs: tensor.Some(c.epochs),
+			Anneal: c.anneal})
+		for i, want := range c.want {
+			opt.Step()
+			s.Step()
+			for j, got := range s.LastLR() {
+				if math.Abs(got-want[j]) > 1e-9 {
+					t.Errorf("%v over %d epochs, step %d, group %d: %v, want %v", c.anneal, c.epochs, i, j, got, want[j])
+				}
+			}
+		}
 	}
 }

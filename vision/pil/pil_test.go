@@ -99,6 +99,7 @@ func TestHugeSizes(t *testing.T) {
 	}
 	for name, f := range map[string]func(){
 		"mode": func() { New("CMYK", 1, 1) }, "negative": func() { New("L", -1, 1) },
+		"resize": func() { im.Resize(-1, 2, Bilinear) }, "resize rows": func() { im.Resize(2, -1, Nearest) },
 	} {
 		if err := tensor.Try(f); !errors.Is(err, tensor.ErrValue) {
 			t.Errorf("%s: %v", name, err)

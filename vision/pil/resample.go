@@ -5,6 +5,7 @@ import (
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/mem"
+	"github.com/gotorch-dev/torch/tensor"
 )
 
 // Resampling is a filter for Resize and Transform.
@@ -120,12 +121,15 @@ func weigh(n, m int, filter Resampling, lo, hi int) *taps {
 // Resize scales the image to a size: by the filter in one direction after the other, rounding to bytes between, as
 // Pillow does, in the order that Pillow chooses. Images with an alpha band are premultiplied meanwhile.
 func (im *Image) Resize(width, height int, filter Resampling) *Image {
-	return im.ResizeRegion(width, height, filter, 0, 0, max(width, 0), max(height, 0))
+	return im.ResizeRegion(width, height, filter, 0, 0, width, height)
 }
 
 // ResizeRegion is the rectangle from (left, top) to (right, bottom) of what Resize gives, without the work for the
 // other pixels.
 func (im *Image) ResizeRegion(width, height int, filter Resampling, left, top, right, bottom int) *Image {
+	if width < 0 || height < 0 {
+		tensor.Fail(tensor.ErrValue, "pil: height and width must be > 0, got %d x %d", width, height)
+	}
 	if left < 0 || top < 0 || right > width || bottom > height || left > right || top > bottom {
 		return im.Resize(width, height, filter).Crop(left, top, right, bottom)
 	}

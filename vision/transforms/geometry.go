@@ -333,49 +333,41 @@ func NewRandomResize(minSize, maxSize int, opts ...F.ResizeOptions) *Op {
 
 // RandomIoUCropOptions are the options of NewRandomIoUCrop; the zero value is torchvision's default.
 type RandomIoUCropOptions struct {
-	MinScale, MaxScale             float64 // of width and height; default 0.3 and 1
-	MinAspectRatio, MaxAspectRatio float64 // default 0.5 and 2
+	MinScale, MaxScale             tensor.Opt[float64] // of width and height; default 0.3 and 1
+	MinAspectRatio, MaxAspectRatio tensor.Opt[float64] // default 0.5 and 2
 	// smallest overlaps; 1 or more leaves the image; default 0, 0.1, 0.3, 0.5, 0.7, 0.9, 1
 	SamplerOptions []float64
-	Trials         int // default 40
+	Trials         tensor.Opt[int] // default 40
 }
 
 // NewRandomIoUCrop cuts out a rectangle that overlaps a box by a share that is drawn, and moves boxes whose centres lie
 // outside to nothing, so that SanitizeBoundingBoxes removes them (Liu et al., SSD, 2016).
 func NewRandomIoUCrop(opts ...RandomIoUCropOptions) *Op {
-	o := RandomIoUCropOptions{0.3, 1, 0.5, 2, []float64{0, 0.1, 0.3, 0.5, 0.7, 0.9, 1}, 40}
-	if len(opts) > 0 {
-		g := opts[0]
-		for _, f := range []struct {
-			to *float64
-			v  float64
-		}{{&o.MinScale, g.MinScale}, {&o.MaxScale, g.MaxScale},
-			{&o.MinAspectRatio, g.MinAspectRatio}, {&o.MaxAspectRatio, g.MaxAspectRatio}} {
-			if f.v != 0 {
-				*f.to = f.v
-			}
-		}
-		if g.SamplerOptions != nil {
-			o.SamplerOptions = g.SamplerOptions
-		}
-		if g.Trials != 0 {
-			o.Trials = g.Trials
-		}
+	o := firstOf(opts)
+	minScale, maxScale := o.MinScale.Or(0.3), o.MaxScale.Or(1)
+	minRatio, maxRatio := o.MinAspectRatio.Or(0.5), o.MaxAspectRatio.Or(2)
+	overlaps, trials := o.SamplerOptions, o.Trials.Or(40)
+	if overlaps == nil {
+		overlaps = []float64{0, 0.1, 0.3, 0.5, 0.7, 0.9, 1}
+	}
+	if len(overlaps) == 0 || trials < 1 {
+		tensor.Fail(tensor.ErrValue, "RandomIoUCrop: %d overlaps and %d trials, expected one at least of each",
+			len(overlaps), trials)
 	}
 	return drawn("RandomIoUCrop", func(in []any) func(x any) any {
 		h, w := QuerySize(in)
 		boxes := GetBoundingBoxes(in)
 		corners := ops.BoxConvert(boxes.Tensor, boxes.Format, ops.XYXY)
 		for {
-			overlap := o.SamplerOptions[randint(0, len(o.SamplerOptions))]
+			overlap := overlaps[randint(0, len(overlaps))]
 			if overlap >= 1 {
 				return func(x any) any { return x }
 			}
-			for range o.Trials {
+			for range trials {
 				r := tensor.Data[float32](torch.Rand([]int{2}))
-				at := func(i int) float64 { return o.MinScale + (o.MaxScale-o.MinScale)*float64(r[i]) }
+				at := func(i int) float64 { return minScale + (maxScale-minScale)*float64(r[i]) }
 				nw, nh := int(float64(w)*at(0)), int(float64(h)*at(1))
-				if a := float64(nw) / float64(nh); nh == 0 || !(o.MinAspectRatio <= a && a <= o.MaxAspectRatio) {
+				if a := float64(nw) / float64(nh); nh == 0 || !(minRatio <= a && a <= maxRatio) {
 					continue
 				}
 				r = tensor.Data[float32](torch.Rand([]int{2}))

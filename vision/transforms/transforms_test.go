@@ -135,6 +135,8 @@ func TestRefused(t *testing.T) {
 		"no image":    func() { NewRandomRotation([]float64{3}); QuerySize([]any{"label"}) },
 		"policy":      func() { NewAutoAugment("none") },
 		"alpha":       func() { NewMixUp(0, 3) },
+		"no trials":   func() { NewRandomIoUCrop(RandomIoUCropOptions{Trials: tensor.Some(0)}) },
+		"no overlaps": func() { NewRandomIoUCrop(RandomIoUCropOptions{SamplerOptions: []float64{}}) },
 		"batch":       func() { NewCutMix(1, 3).Apply(x) },
 		"hue":         func() { F.AdjustHue(x, 2) },
 		"size":        func() { F.Resize(x, []int{1, 2, 3}) },

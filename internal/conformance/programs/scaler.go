@@ -26,18 +26,22 @@ func (h *Host) newScaler(args []any, kw map[string]any) any {
 
 // MakeScaler makes a GradScaler from Python's arguments.
 func MakeScaler(device string, kw map[string]any) *amp.GradScaler {
-	num := func(name string) float64 {
+	num := func(name string) (f tensor.Opt[float64]) {
 		switch x := kw[name].(type) {
 		case int:
-			return float64(x)
+			f = tensor.Some(float64(x))
 		case float64:
-			return x
+			f = tensor.Some(x)
 		}
-		return 0
+		return f
+	}
+	var interval tensor.Opt[int]
+	if n, ok := num("growth_interval").Get(); ok {
+		interval = tensor.Some(int(n))
 	}
 	return amp.NewGradScaler(deviceType([]any{device}, 0, ""), amp.GradScalerOptions{InitScale: num("init_scale"),
 		GrowthFactor: num("growth_factor"), BackoffFactor: num("backoff_factor"),
-		GrowthInterval: int(num("growth_interval")), Disabled: kw["enabled"] == false})
+		GrowthInterval: interval, Disabled: kw["enabled"] == false})
 }
 
 func (h *Host) scalerAttr(s scaler, name string) (any, bool) {

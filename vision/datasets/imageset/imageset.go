@@ -53,8 +53,13 @@ func (s *Set) Counts() []int {
 }
 
 // Sheet returns a contact sheet: the first rows*cols images, or as many as there
-// are, side by side with a one-pixel grey frame between them.
+// are, side by side with a one-pixel grey frame between them. It panics if a number is
+// negative, and has no more rows and columns than there are images.
 func (s *Set) Sheet(rows, cols int) *image.Gray {
+	if rows < 0 || cols < 0 {
+		panic(fmt.Sprintf("imageset: Sheet(%d, %d): a number is negative", rows, cols))
+	}
+	rows, cols = min(rows, s.Len()), min(cols, s.Len())
 	w, h := s.Cols+1, s.Rows+1
 	sheet := image.NewGray(image.Rect(0, 0, cols*w+1, rows*h+1))
 	for i := range sheet.Pix {
