@@ -49,7 +49,7 @@ func TestScalerSparse(t *testing.T) {
 	e := nn.NewEmbedding(5, 2, nn.EmbeddingOptions{Sparse: true})
 	nninit.Ones(e.Weight)
 	opt := optim.NewSGD(nn.Parameters(e), 0.5)
-	s := amp.NewGradScaler(tensor.CPUDevice, amp.GradScalerOptions{InitScale: 8})
+	s := amp.NewGradScaler(tensor.CPUDevice, amp.GradScalerOptions{InitScale: tensor.Some(8.0)})
 	for _, factor := range []float64{1, math.Inf(1)} {
 		opt.ZeroGrad()
 		s.Scale(e.Forward(torch.FromSlice([]int64{1, 1, 3})).Sum().MulScalar(factor)).Backward()
