@@ -152,8 +152,8 @@ func qrColumns[E Element](a []E, m, n, ld int, tau []E) {
 	}
 }
 
-// qrPanel is QR for few columns, on a transposed copy of a, in which columns are contiguous. It makes the vectors of the
-// reflections the rows of t. room has half as many elements as t.
+// qrPanel is QR for few columns, on a transposed copy of a, in which columns are contiguous. It makes the vectors of
+// the reflections the rows of t. room has half as many elements as t.
 func qrPanel[E Element](a []E, m, n, ld int, tau, t, room []E) {
 	turnOver(t, m, a, ld, m, n)
 	qrRows(t, m, n, m, tau, room)
@@ -233,8 +233,8 @@ func (r *block[E]) apply(c []E, n, ldc int, adjoint bool, room []E) {
 	})
 }
 
-// applyToRows multiplies the matrix whose n columns are the rows of c from the left by the adjoint of the block. With the
-// transpose R of that matrix, the transpose of the product is R - R·conj(V)·conj(T)·Vᵀ.
+// applyToRows multiplies the matrix whose n columns are the rows of c from the left by the adjoint of the block. With
+// the transpose R of that matrix, the transpose of the product is R - R·conj(V)·conj(T)·Vᵀ.
 func (r *block[E]) applyToRows(c []E, n, ldc int) {
 	m, b := r.m, r.b
 	w, y := make([]E, n*b), make([]E, n*b)
