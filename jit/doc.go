@@ -6,10 +6,11 @@
 // module. It can be trained further: gradients are recorded in the mode of the calling goroutine, and NamedParameters
 // gives the tensors for an optimizer.
 //
-// [Trace] and [Script] record a module or a function of Go's (record.go) with package graph/trace. The recording
-// becomes classes with methods (classes.go), which are printed as code by the rules of PyTorch's printer (python.go).
-// [Module.Save] writes an archive (save.go) of a recorded or a loaded module; modules of other programs may be part of
-// it. [If], [For] and [While] are branches and loops of Go's that become those of the program.
+// [Trace] and [Script] record a module or a function of Go's (record.go) with package graph/trace; a [List] or a [Dict]
+// (container.go) becomes one of the program. The recording becomes classes with methods (classes.go), which are printed
+// as code by the rules of PyTorch's printer (python.go). [Module.Save] writes an archive (save.go) of a recorded or a
+// loaded module; modules of other programs may be part of it. [If], [For] and [While] are branches and loops of Go's
+// that become those of the program.
 //
 // An archive holds source code in a part of Python, pickled objects, and tensors. The code is parsed (lexer.go,
 // parser.go), its classes and functions are declared (source.go), and the functions are translated into graphs

@@ -642,6 +642,11 @@ func padTensor(x *T, pads []int, mode string, fill *T, axes []int) *T {
 		if size+before+after < 0 || size == 0 || size+before+after > maxList {
 			wrong("Pad", "%d and %d beside size %d", before, after, size)
 		}
+		if least := min(before, after); mode == "reflect" && axis == x.Dim()-1 && (axis == 1 || axis == 2) && least >= 0 &&
+			max(before, after) < size && x.DType().IsFloat() {
+			x = call("aten::reflection_pad1d", x, []int{before, after})
+			continue
+		}
 		lines := make([]int, size+before+after)
 		for j := range lines {
 			k := j - before

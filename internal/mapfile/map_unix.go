@@ -26,13 +26,23 @@ func Map(f *os.File, size int64) ([]byte, error) {
 	// memory: the bytes behind the file's last page can be read.
 	block := uncleared(n + 2*page)
 	start := aligned(block)
-	if _, err := unix.MmapPtr(int(f.Fd()), 0, start, uintptr(n), unix.PROT_READ|unix.PROT_WRITE,
-		unix.MAP_PRIVATE|unix.MAP_FIXED); err != nil {
+	if err := mapOver(start, n, int(f.Fd()), 0); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUnsupported, err)
 	}
 	// The finalizer must not refer to the block itself, which would never be unreachable then.
 	runtime.SetFinalizer((*byte)(block), func(block *byte) { restore(unsafe.Pointer(block), n) })
 	return unsafe.Slice((*byte)(start), size), nil
+}
+
+// mapOver puts the pages of a file in the place of those at start, which belong to a block of the Go heap. The system
+// call returns start as a number; programs that are built with the race detector check how numbers become pointers, and
+// would end here, since this one becomes a pointer into the heap.
+//
+//go:nocheckptr
+func mapOver(start unsafe.Pointer, n, fd, flags int) error {
+	_, err := unix.MmapPtr(fd, 0, start, uintptr(n), unix.PROT_READ|unix.PROT_WRITE,
+		unix.MAP_PRIVATE|unix.MAP_FIXED|flags)
+	return err
 }
 
 // aligned is the first page that begins in a block.
@@ -58,9 +68,7 @@ var kept struct {
 
 // restore puts anonymous memory in the place of the file's pages, before the block goes back to the heap.
 func restore(block unsafe.Pointer, n int) {
-	_, err := unix.MmapPtr(-1, 0, aligned(block), uintptr(n), unix.PROT_READ|unix.PROT_WRITE,
-		unix.MAP_PRIVATE|unix.MAP_FIXED|unix.MAP_ANON)
-	if err != nil {
+	if err := mapOver(aligned(block), n, -1, unix.MAP_ANON); err != nil {
 		kept.Lock()
 		kept.blocks = append(kept.blocks, block)
 		kept.Unlock()

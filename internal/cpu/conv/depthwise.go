@@ -565,7 +565,7 @@ func (d *depthwiseJob[T]) runBands(l int) {
 				}
 				s.prefetch.start(&p, lines, fetches, j.inputRange(&next, &b), j.outputRange(&next))
 			}
-			d.bandTask(&p, &b, &s)
+			d.bandTask(&p, &b, s)
 			if t == lo || c == 0 || !last {
 				first = c
 			}

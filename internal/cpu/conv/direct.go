@@ -2,6 +2,7 @@ package conv
 
 import (
 	"math"
+	"sync"
 	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/cpu"
@@ -69,7 +70,7 @@ func (j *job[T]) runTasks() {
 	par.For(total, grain, func(lo, hi int) {
 		s := j.newScratch(es)
 		for t := lo; t < hi; t++ {
-			j.task(t, t+1, &s, es)
+			j.task(t, t+1, s, es)
 		}
 		s.free()
 	})
@@ -87,7 +88,8 @@ func (j *job[T]) taskWork() int {
 	return max(j.images*j.yb*j.xb*taps*j.ci*j.panels*j.nr, 1)
 }
 
-// scratch is a task's memory.
+// scratch is a task's memory. It comes from a pool, since a small layer takes no longer than the collector would with
+// it.
 type scratch struct {
 	band, out, w               unsafe.Pointer
 	bandBytes, outBytes, wSize int
@@ -101,14 +103,26 @@ func (s *scratch) start(i int) *args {
 	return &s.args[i]
 }
 
-func (j *job[T]) newScratch(es int) (s scratch) {
+var scratches = sync.Pool{New: func() any { return new(scratch) }}
+
+// allocScratch gives memory that freeScratch takes back, from the pool of large blocks also where it is small.
+func allocScratch(n int) unsafe.Pointer { return mem.Alloc(max(n, mem.Large)) }
+
+func freeScratch(p unsafe.Pointer, n int) {
+	if p != nil {
+		mem.Free(p, max(n, mem.Large))
+	}
+}
+
+func (j *job[T]) newScratch(es int) *scratch {
+	s := scratches.Get().(*scratch)
 	if !j.direct {
 		s.bandBytes = (j.bandLen + 16) * es
-		s.band = mem.Alloc(s.bandBytes)
+		s.band = allocScratch(s.bandBytes)
 	}
 	if j.buffersResult() {
 		s.outBytes = (j.images*j.yb*j.ostep[1]*j.xb*j.ostep[2]*j.ostep[0]*j.outPitch() + 16 + j.reluZeros()) * es
-		s.out = mem.Alloc(s.outBytes)
+		s.out = allocScratch(s.outBytes)
 		clear(unsafe.Slice((*T)(unsafe.Add(s.out, s.outBytes-j.reluZeros()*es)), j.reluZeros()))
 	}
 	if j.packInTask != nil {
@@ -126,12 +140,10 @@ func (s *scratch) free() {
 	if s.w != nil {
 		mem.Free(s.w, s.wSize)
 	}
-	if s.band != nil {
-		mem.Free(s.band, s.bandBytes)
-	}
-	if s.out != nil {
-		mem.Free(s.out, s.outBytes)
-	}
+	freeScratch(s.band, s.bandBytes)
+	freeScratch(s.out, s.outBytes)
+	*s = scratch{}
+	scratches.Put(s)
 }
 
 // outPitch is the distance of positions in the buffer in which a task collects its results.

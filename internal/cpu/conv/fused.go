@@ -320,7 +320,7 @@ func (p *fusedJob[T]) run() {
 		buf := mem.Alloc(bytes)
 		seg := make([]int, 0, 64)
 		for t := lo; t < hi; t++ {
-			seg = p.task(t, (t+1)%total, &s, buf, unsafe.Add(buf, n*es), seg, es)
+			seg = p.task(t, (t+1)%total, s, buf, unsafe.Add(buf, n*es), seg, es)
 		}
 		mem.Free(buf, bytes)
 		s.free()

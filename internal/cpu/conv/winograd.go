@@ -247,7 +247,7 @@ func (w *winogradJob) runShared() {
 
 // winogradScratch is the memory of a worker.
 type winogradScratch struct {
-	scratch
+	*scratch
 	m, edge, tmp unsafe.Pointer
 	extra, pack  unsafe.Pointer
 }
@@ -439,7 +439,7 @@ func (w *winogradJob) finish(b *block, s *winogradScratch) {
 		dst.slice = j.outD[1] * dst.line
 		dst.img = dst.slice
 	} else {
-		dst = j.bufferTarget(b, &s.scratch)
+		dst = j.bufferTarget(b, s.scratch)
 	}
 	cols := b.c1 - b.c0
 	a := winogradArgs{
