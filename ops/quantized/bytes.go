@@ -92,12 +92,14 @@ func init() {
 				if d.DType() == tensor.Int8 {
 					o.i8(tensor.Memory[int8](d),
 						quant.Operand[int8]{Data: tensor.Memory[int8](a), Scale: float32(c.Float(1)),
-							Zero: c.Int(2)}, quant.Operand[int8]{Data: tensor.Memory[int8](b), Scale: float32(c.Float(4)),
+							Zero: c.Int(2)},
+						quant.Operand[int8]{Data: tensor.Memory[int8](b), Scale: float32(c.Float(4)),
 							Zero: c.Int(5)}, quant.RoundingOf[int8](scale, zero, relu))
 				} else {
 					o.u8(tensor.Memory[uint8](d),
 						quant.Operand[uint8]{Data: tensor.Memory[uint8](a), Scale: float32(c.Float(1)),
-							Zero: c.Int(2)}, quant.Operand[uint8]{Data: tensor.Memory[uint8](b), Scale: float32(c.Float(4)),
+							Zero: c.Int(2)},
+						quant.Operand[uint8]{Data: tensor.Memory[uint8](b), Scale: float32(c.Float(4)),
 							Zero: c.Int(5)}, quant.RoundingOf[uint8](scale, zero, relu))
 				}
 				limitBytes(c, d, 6)
@@ -158,7 +160,8 @@ func init() {
 		Go: "-", NoGrad: decomposedNoGrad,
 		Fuses: func(c *Ctx) bool {
 			x, dt := c.T(0), c.DType(11)
-			return isBytes(x) && (dt == tensor.Uint8 || dt == tensor.Int8) && channelsInside(x) && averageWindows(c, x) != nil
+			return isBytes(x) && (dt == tensor.Uint8 || dt == tensor.Int8) && channelsInside(x) &&
+				averageWindows(c, x) != nil
 		},
 		Infer: func(c *Ctx) {
 			x := c.T(0)

@@ -73,7 +73,8 @@ func AveragePool(g *Geometry, dst, src []uint8, result func(sum, count int) uint
 		var tile, sums [tileCols]int32
 		for t := lo; t < hi; t++ {
 			at, c := t/strips, t%strips*tileCols
-			n, y, x := at/(g.Out[1]*g.Out[2]), at/g.Out[2]%g.Out[1]*g.Stride[1]-g.Pad[1], at%g.Out[2]*g.Stride[2]-g.Pad[2]
+			n, y, x := at/(g.Out[1]*g.Out[2]), at/g.Out[2]%g.Out[1]*g.Stride[1]-g.Pad[1],
+				at%g.Out[2]*g.Stride[2]-g.Pad[2]
 			yEnd, xEnd := min(y+g.Kernel[1], g.In[1]), min(x+g.Kernel[2], g.In[2])
 			y, x = max(y, 0), max(x, 0)
 			rows, positions := yEnd-y, xEnd-x

@@ -197,7 +197,8 @@ func TestAveragePool(t *testing.T) {
 		for _, c := range []struct {
 			batch, channels         int
 			in, kernel, stride, pad [2]int
-		}{{1, 1, [2]int{1, 1}, [2]int{1, 1}, [2]int{1, 1}, [2]int{}}, {2, 40, [2]int{7, 7}, [2]int{7, 7}, [2]int{1, 1}, [2]int{}},
+		}{{1, 1, [2]int{1, 1}, [2]int{1, 1}, [2]int{1, 1}, [2]int{}},
+			{2, 40, [2]int{7, 7}, [2]int{7, 7}, [2]int{1, 1}, [2]int{}},
 			{1, 33, [2]int{10, 20}, [2]int{10, 20}, [2]int{1, 1}, [2]int{}},
 			{2, 5, [2]int{6, 7}, [2]int{3, 2}, [2]int{2, 1}, [2]int{1, 1}},
 			{1, 35, [2]int{5, 6}, [2]int{3, 3}, [2]int{1, 2}, [2]int{1, 1}}} {
