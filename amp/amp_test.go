@@ -71,7 +71,8 @@ func TestScalerSparse(t *testing.T) {
 // The products of Bilinear are in the lower type, the result is of the inputs' type, as in PyTorch.
 func TestBilinearKeepsDType(t *testing.T) {
 	x := torch.Ones([]int{2, 3})
-	for _, w := range []struct{ in, want torch.DType }{{torch.Float32, torch.Float32}, {torch.BFloat16, torch.BFloat16}} {
+	for _, w := range []struct{ in, want torch.DType }{{torch.Float32, torch.Float32},
+		{torch.BFloat16, torch.BFloat16}} {
 		var y *torch.Tensor
 		amp.Autocast(tensor.CPUDevice, torch.BFloat16, func() {
 			y = F.Bilinear(x.To(w.in), x.To(w.in), torch.Ones([]int{4, 3, 3}).To(w.in))

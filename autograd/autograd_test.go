@@ -228,8 +228,8 @@ func TestCheckpoint(t *testing.T) {
 	}
 }
 
-// A call inside another one keeps none of its inputs: Backward runs the outer function again up to the input of the last
-// inner call, and then each inner function on the inputs that this run has made, as PyTorch does.
+// A call inside another one keeps none of its inputs: Backward runs the outer function again up to the input of the
+// last inner call, and then each inner function on the inputs that this run has made, as PyTorch does.
 func TestNestedCheckpoint(t *testing.T) {
 	var log []string
 	x, scale := leaf(1, 2), 1.0

@@ -216,5 +216,6 @@ var newMemory = map[string]bool{
 	"gotorch::conv_fused": true, "gotorch::conv_pool_fused": true, "gotorch::conv_depthwise_fused": true,
 	"gotorch::squeeze_excite": true, "gotorch::bytes_conv": true, "gotorch::bytes_linear": true,
 	"gotorch::bytes_add": true, "gotorch::bytes_mul": true, "gotorch::bytes_map": true,
-	"gotorch::bytes_max_pool2d": true, "gotorch::linear_packed": true, "gotorch::linear_fused": true,
+	"gotorch::bytes_max_pool2d": true, "gotorch::bytes_avg_pool2d": true, "gotorch::linear_packed": true,
+	"gotorch::linear_fused": true,
 }

@@ -60,6 +60,7 @@ func (f *Function) FuseWith(o FuseOptions) {
 		u.pass(u.patterns)
 		u.pass(u.products)
 		u.pass(u.lower)
+		u.pass(u.earlier)
 		u.pass(u.quantized)
 		u.pass(u.unquantize)
 		u.pass(u.epilogues)

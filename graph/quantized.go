@@ -203,6 +203,8 @@ func (u *fuser) quantized(n *Node) {
 		u.quantizedPair(n)
 	case n.Op == "aten::cat":
 		u.quantizedCat(n)
+	case n.Op == "aten::avg_pool2d" || n.Op == "aten::adaptive_avg_pool2d" || n.Op == "aten::mean.dim":
+		u.quantizedAverage(n)
 	case bytesMove[n.Op]:
 		u.quantizedMove(n)
 	case quantizers[n.Op]:
@@ -442,10 +444,7 @@ func (u *fuser) quantizedMove(n *Node) {
 		return
 	}
 	moved := &Block{Func: n.Block.Func, pos: n.Pos}
-	args := []any{x.bytes}
-	for _, v := range n.In[1:] {
-		args = append(args, v)
-	}
+	args := append([]any{x.bytes}, anys(n.In[1:])...)
 	name := n.Op
 	switch name {
 	case "aten::max_pool2d":
@@ -458,11 +457,7 @@ func (u *fuser) quantizedMove(n *Node) {
 	}
 	v := moved.Call1(name, args...)
 	insertBefore(n, moved.Nodes)
-	args = []any{v}
-	for _, v := range x.node.In[1:] {
-		args = append(args, v)
-	}
-	u.replace([]*Node{n}, x.node.Op, args...)
+	u.replace([]*Node{n}, x.node.Op, append([]any{v}, anys(x.node.In[1:])...)...)
 }
 
 // requantized is for a quantization of what was dequantized: the bytes themselves, or others by a table.
@@ -519,6 +514,119 @@ func (u *fuser) quantizedCat(n *Node) {
 	insertBefore(last, scratch.Nodes)
 	u.replace(e.chain, "aten::cat", l, n.In[1])
 	u.dead[list] = true
+}
+
+// quantizedAverage is for average pooling with one divisor for all windows, and for means of whole images.
+func (u *fuser) quantizedAverage(n *Node) {
+	x, scale, zero, ok := u.dequantized(n.In[0], n)
+	e := u.endOf(n)
+	if !ok || !e.isBytes {
+		return
+	}
+	fits := true
+	ints := func(i int, none ...int) []int {
+		if i >= len(n.In) {
+			return none
+		}
+		l, ok := u.constInts(n.In[i])
+		fits = fits && ok
+		return l
+	}
+	number := func(i int, none float64) bool { // that of a bool
+		if i >= len(n.In) {
+			return none != 0
+		}
+		v, ok := constNumber(n.In[i], none)
+		fits = fits && ok
+		return v != 0
+	}
+	var kernel, stride, padding []int
+	pads, keeps := false, true
+	switch n.Op {
+	case "aten::avg_pool2d":
+		kernel, stride, padding, pads = ints(1), ints(2), ints(3, 0), number(5, 1)
+		fits = fits && !number(4, 0) && (len(n.In) < 7 || isNone(n.In[6]))
+	case "aten::adaptive_avg_pool2d":
+		fits = slices.Equal(ints(1), []int{1, 1})
+	default:
+		dims := slices.Sorted(slices.Values(ints(1)))
+		keeps = number(2, 0)
+		fits = fits && (len(n.In) < 4 || isNone(n.In[3])) && (slices.Equal(dims, []int{-2, -1}) ||
+			slices.Equal(dims, []int{2, 3}) && n.In[0].Info != nil && len(n.In[0].Info.Shape) == 4)
+	}
+	if !fits {
+		return
+	}
+	args := append([]any{x.bytes, scale, zero, kernel, stride, padding, pads}, e.results()[:5]...)
+	if keeps {
+		u.place(&e, []*Value{x.bytes}, "gotorch::bytes_avg_pool2d", args...)
+		return
+	}
+	last := e.chain[len(e.chain)-1]
+	if u.a.between(n, last, x.bytes) {
+		return
+	}
+	scratch := &Block{Func: n.Block.Func, pos: n.Pos}
+	y := scratch.Call1("gotorch::bytes_avg_pool2d", args...)
+	insertBefore(last, scratch.Nodes)
+	u.replace(e.chain, "aten::squeeze.dims", y, []int{-2, -1})
+}
+
+// earlier moves a quantization in front of an operator that only moves or chooses numbers, so that what makes these
+// numbers of bytes makes bytes: quantization keeps the order of numbers.
+func (u *fuser) earlier(n *Node) {
+	q, ok := u.quantumOf(n, true)
+	if !ok || q.scale.Numel() != 1 || !u.own(n) {
+		return
+	}
+	move := n.In[0].Node
+	if move == nil || move.Block != n.Block || !bytesMove[move.Op] || move.Op == "aten::dropout" || !u.own(move) ||
+		u.next(move.Out[0], n.Block) != n || u.next(move.In[0], n.Block) != move || u.a.isWritten(move.In[0]) ||
+		!u.readsBytes(move) {
+		return
+	}
+	if _, ok := u.quantumOf(move.In[0].Node, false); ok { // the bytes themselves are moved, see quantizedMove
+		return
+	}
+	scratch := &Block{Func: n.Block.Func, pos: n.Pos}
+	args := append([]any{move.In[0]}, anys(n.In[1:])...)
+	first := scratch.Call1(n.Op, args...)
+	insertBefore(n, scratch.Nodes)
+	u.uses[move.In[0]], u.user[move.In[0]] = 1, first.Node
+	name := move.Op
+	if name == "aten::max_pool2d" {
+		name = "gotorch::bytes_max_pool2d"
+	}
+	u.replace([]*Node{move, n}, name, append([]any{first}, anys(move.In[1:])...)...)
+	u.earlier(first.Node)
+}
+
+func anys(l []*Value) []any {
+	out := make([]any, len(l))
+	for i, v := range l {
+		out[i] = v
+	}
+	return out
+}
+
+// readsBytes reports an operator that reads dequantized numbers, or does so through limits and operators that only move
+// or choose numbers.
+func (u *fuser) readsBytes(n *Node) bool {
+	inputs := n.In
+	if len(inputs) > 0 && inputs[0].Node != nil && inputs[0].Node.Op == ListConstruct {
+		inputs = inputs[0].Node.In
+	}
+	for _, v := range inputs {
+		if _, ok := u.quantumOf(v.Node, false); ok {
+			return true
+		}
+	}
+	if len(inputs) == 0 || inputs[0].Node == nil {
+		return false
+	}
+	before := inputs[0].Node
+	_, _, limits := limits(n, inputs[0])
+	return (limits || bytesMove[n.Op]) && before.Block == n.Block && u.readsBytes(before)
 }
 
 // quantizedMap replaces a function of single numbers by a table of its results for all bytes.

@@ -110,6 +110,23 @@ func TestQuantized(t *testing.T) {
 		{"pooling to another scale", []int{2, 3, 6, 6}, func(p pairs, x *graph.Value) *graph.Value {
 			return p.quantize(p.Call1("aten::max_pool2d", x, []int{2, 2}, []int{2, 2}, none, one, false), 0.06, 3)
 		}, "gotorch::bytes_max_pool2d gotorch::bytes_map"},
+		{"a sum that is pooled", []int{2, 3, 6, 6}, func(p pairs, x *graph.Value) *graph.Value {
+			y := p.both(p.Call1("aten::sigmoid", x), 1.0/256, 0)
+			z := p.Call1("aten::max_pool2d", p.Call1("aten::relu", p.Call1("aten::add.Tensor", x, y)), []int{2, 2},
+				[]int{2, 2}, none, one, false)
+			z = p.both(p.Call1("aten::flatten.using_ints", z, 1, -1), 0.06, 4)
+			return p.quantize(p.Call1("aten::leaky_relu", z, 0.1), 0.07, 0)
+		}, "gotorch::bytes_map gotorch::bytes_add gotorch::bytes_max_pool2d aten::flatten.using_ints gotorch::bytes_map"},
+		{"average pooling", []int{2, 3, 6, 6}, func(p pairs, x *graph.Value) *graph.Value {
+			y := p.both(p.Call1("aten::avg_pool2d", x, []int{3, 2}, []int{2, 2}, pad, false, false, nil), 0.05, 1)
+			return p.quantize(p.Call1("aten::adaptive_avg_pool2d", y, one), 0.03, 3)
+		}, "gotorch::bytes_avg_pool2d gotorch::bytes_avg_pool2d"},
+		{"means of images", []int{2, 3, 6, 6}, func(p pairs, x *graph.Value) *graph.Value {
+			return p.quantize(p.Call1("aten::mean.dim", x, []int{-1, -2}, false, nil), 0.03, 3)
+		}, "gotorch::bytes_avg_pool2d aten::squeeze.dims"},
+		{"averages with another divisor", []int{2, 3, 6, 6}, func(p pairs, x *graph.Value) *graph.Value {
+			return p.quantize(p.Call1("aten::avg_pool2d", x, []int{3, 2}, []int{2, 2}, pad, false, true, 5), 0.02, 1)
+		}, "quantized_decomposed::dequantize_per_tensor aten::avg_pool2d quantized_decomposed::quantize_per_tensor"},
 		{"moves", []int{2, 3, 4}, func(p pairs, x *graph.Value) *graph.Value {
 			y := p.both(p.Call1("aten::transpose.int", x, 1, 2), 0.05, 3)
 			return p.quantize(p.Call1("aten::reshape", y, []int{2, -1}), 0.05, 3)

@@ -208,7 +208,13 @@ func (b *base) State(p *Tensor) *State { return b.state[p] }
 // ZeroGrad drops the gradients of all parameters; with KeepZeros it fills them with zeros instead.
 func (b *base) ZeroGrad(how ...ZeroGradMode) {
 	b.idle("ZeroGrad")
-	keep := len(how) > 0 && how[0] == KeepZeros
+	tensor.InRegion(tensor.Region{Kind: tensor.RegionZeroGrad, Name: b.name, Of: b.self}, func() []*tensor.Tensor {
+		b.zeroGrad(len(how) > 0 && how[0] == KeepZeros)
+		return nil
+	})
+}
+
+func (b *base) zeroGrad(keep bool) {
 	var clear []*Tensor
 	for _, g := range b.groups {
 		for _, p := range g.Params {

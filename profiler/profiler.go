@@ -266,6 +266,8 @@ func (p *Profiler) Enter(r tensor.Region) {
 		}
 	case tensor.RegionOptimizer:
 		t.open(KindAnnotation, "Optimizer.step#"+r.Name+".step", nil)
+	case tensor.RegionZeroGrad:
+		t.open(KindAnnotation, "Optimizer.zero_grad#"+r.Name+".zero_grad", nil)
 	default:
 		t.open(KindAnnotation, r.Name, nil)
 	}

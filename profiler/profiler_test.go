@@ -82,6 +82,7 @@ func TestTrainingStep(t *testing.T) {
 	}
 	find(t, tr, "torch::autograd::AccumulateGrad")
 	find(t, tr, "Optimizer.step#SGD.step")
+	find(t, tr, "Optimizer.zero_grad#SGD.zero_grad")
 	for _, e := range tr.Events() {
 		if e.Duration < 0 || e.Self < 0 || e.Self > e.Duration {
 			t.Errorf("%s takes %v, %v itself", e.Name, e.Duration, e.Self)

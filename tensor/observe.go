@@ -15,6 +15,7 @@ const (
 	RegionUser      RegionKind = iota // a part of the program that it has named itself
 	RegionModule                      // the Forward of a module
 	RegionOptimizer                   // the step of an optimizer
+	RegionZeroGrad                    // an optimizer drops the gradients
 )
 
 // Region is a part of a program that a RegionLayer is told of.

@@ -1,6 +1,7 @@
 package quantized
 
 import (
+	"math"
 	"slices"
 
 	"github.com/gotorch-dev/torch/internal/cpu/quant"
@@ -91,12 +92,14 @@ func init() {
 				if d.DType() == tensor.Int8 {
 					o.i8(tensor.Memory[int8](d),
 						quant.Operand[int8]{Data: tensor.Memory[int8](a), Scale: float32(c.Float(1)),
-							Zero: c.Int(2)}, quant.Operand[int8]{Data: tensor.Memory[int8](b), Scale: float32(c.Float(4)),
+							Zero: c.Int(2)},
+						quant.Operand[int8]{Data: tensor.Memory[int8](b), Scale: float32(c.Float(4)),
 							Zero: c.Int(5)}, quant.RoundingOf[int8](scale, zero, relu))
 				} else {
 					o.u8(tensor.Memory[uint8](d),
 						quant.Operand[uint8]{Data: tensor.Memory[uint8](a), Scale: float32(c.Float(1)),
-							Zero: c.Int(2)}, quant.Operand[uint8]{Data: tensor.Memory[uint8](b), Scale: float32(c.Float(4)),
+							Zero: c.Int(2)},
+						quant.Operand[uint8]{Data: tensor.Memory[uint8](b), Scale: float32(c.Float(4)),
 							Zero: c.Int(5)}, quant.RoundingOf[uint8](scale, zero, relu))
 				}
 				limitBytes(c, d, 6)
@@ -148,6 +151,67 @@ func init() {
 		Body: func(c *Ctx) {
 			c.Return(call1("aten::max_pool2d", c.T(0), c.Ints(1), c.Ints(2), c.Ints(3), c.Ints(4), c.Bool(5)))
 		},
+	})
+	tensor.Register(tensor.Def{
+		Schema: "gotorch::bytes_avg_pool2d(Tensor input, float scale, int zero_point, int[] kernel_size, int[] stride, " +
+			"int[] padding, bool count_include_pad, " + bytesOut + ") -> Tensor",
+		Doc: "is avg_pool2d of the numbers that bytes stand for, quantized, for inference; without a kernel size it is " +
+			"the mean over the last two dimensions, which stay with size 1.",
+		Go: "-", NoGrad: decomposedNoGrad,
+		Fuses: func(c *Ctx) bool {
+			x, dt := c.T(0), c.DType(11)
+			return isBytes(x) && (dt == tensor.Uint8 || dt == tensor.Int8) && channelsInside(x) &&
+				averageWindows(c, x) != nil
+		},
+		Infer: func(c *Ctx) {
+			x := c.T(0)
+			shape := append([]int{x.Size(0), x.Size(1)}, averageWindows(c, x).out[:]...)
+			c.AllocStrided(0, shape, innermost(shape), c.DType(11))
+		},
+		CPU: averageBytes,
+		Body: func(c *Ctx) {
+			y := bytesNumbers(c, 0)
+			if len(c.Ints(3)) == 0 {
+				y = y.MeanDim([]int{-2, -1}, tensor.MeanDimOptions{KeepDim: true})
+			} else {
+				y = call1("aten::avg_pool2d", y, c.Ints(3), c.Ints(4), c.Ints(5), false, c.Bool(6))
+			}
+			c.Return(bytesRounded(c, 7, y, false))
+		},
+	})
+}
+
+// averageWindows are the windows of bytes_avg_pool2d; nil where its kernel does not take them.
+func averageWindows(c *Ctx, x *T) *windows {
+	if len(c.Ints(3)) == 0 {
+		return &windows{kernel: [2]int{x.Size(2), x.Size(3)}, stride: [2]int{1, 1}, out: [2]int{1, 1}}
+	}
+	return windowsOf(x, c.Ints(3), c.Ints(4), c.Ints(5), []int{1, 1})
+}
+
+// averageBytes is the kernel of bytes_avg_pool2d. Sums are of bytes without a sign: those with one are moved by 128.
+func averageBytes(c *Ctx) {
+	d, x := c.Out(0), c.T(0)
+	w := averageWindows(c, x)
+	src, zero := bytesOf(x), c.Int(2)
+	if x.DType() == tensor.Int8 {
+		moved := make([]uint8, len(src))
+		par.For(len(src), 1<<14, func(lo, hi int) {
+			for i, b := range src[lo:hi] {
+				moved[lo+i] = b ^ 0x80
+			}
+		})
+		src, zero = moved, zero+128
+	}
+	factor, pads := float32(c.Float(1))/float32(c.Float(7)), c.Bool(6)
+	outZero, least, most := float64(c.Int(8)), float64(c.Int(9)), float64(c.Int(10))
+	quant.AveragePool(w.geometry(x), bytesOf(d), src, func(sum, count int) uint8 {
+		n := count
+		if pads {
+			n = w.kernel[0] * w.kernel[1]
+		}
+		q := math.RoundToEven(float64(float32(sum-count*zero)/float32(n)*factor)) + outZero
+		return uint8(int(min(max(q, least), most)))
 	})
 }
 

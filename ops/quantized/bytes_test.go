@@ -146,6 +146,18 @@ func TestBytes(t *testing.T) {
 		}
 		for _, x := range []*torch.Tensor{image, image.To(tensor.ChannelsLast)} {
 			check("bytes_max_pool2d", pool(image), x, []int{3, 2}, []int{2, 1}, []int{1, 0}, []int{1, 1}, false)
+			for _, pads := range []bool{true, false} {
+				y, err := tensor.CallOp("aten::avg_pool2d", tensor.Box(floats(image, 0.1, 3)), tensor.Box([]int{3, 2}),
+					tensor.Box([]int{2, 1}), tensor.Box([]int{1, 0}), tensor.Box(false), tensor.Box(pads))
+				if err != nil {
+					t.Fatal(err)
+				}
+				check("bytes_avg_pool2d", rounded(y[0].T, 0.04, 2, 3, limits[1]), x, 0.1, 3, []int{3, 2}, []int{2, 1},
+					[]int{1, 0}, pads, 0.04, 2, 3, limits[1], dt)
+			}
+			mean := floats(image, 0.1, 3).MeanDim([]int{2, 3}, tensor.MeanDimOptions{KeepDim: true})
+			check("bytes_avg_pool2d", rounded(mean, 0.05, 1, limits[0], 90), x, 0.1, 3, []int{}, []int{}, []int{}, false,
+				0.05, 1, limits[0], 90, dt)
 		}
 	}
 }

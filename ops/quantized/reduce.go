@@ -1,6 +1,8 @@
 package quantized
 
 import (
+	"math"
+
 	"github.com/gotorch-dev/torch/internal/cpu/quant"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -151,8 +153,12 @@ func globalAverage(c *Ctx) bool {
 	}
 	shape := []int{x.Size(0), x.Size(1), 1, 1}
 	d := tensor.NewStrided(shape, innermost(shape), tensor.Uint8)
-	quant.Average(tensor.Memory[uint8](d), tensor.Memory[uint8](i), x.Size(0), x.Size(2)*x.Size(3), x.Size(1),
-		q.ZeroPoint)
+	// the integers less their zero point, rounded to even, as PyTorch computes them
+	w := &windows{kernel: [2]int{x.Size(2), x.Size(3)}, stride: [2]int{1, 1}, out: [2]int{1, 1}}
+	quant.AveragePool(w.geometry(i), tensor.Memory[uint8](d), tensor.Memory[uint8](i), func(sum, count int) uint8 {
+		mean := math.RoundToEven(float64(sum-count*q.ZeroPoint)/float64(count)) + float64(q.ZeroPoint)
+		return uint8(min(max(mean, 0), 255))
+	})
 	c.SetOut(0, withInts(x, d))
 	return true
 }
@@ -179,25 +185,33 @@ type windows struct{ kernel, stride, pad, out [2]int }
 
 // poolWindows reads the arguments of max_pool2d; nil where the kernel does not take them.
 func poolWindows(c *Ctx, x *T) *windows {
-	if x.Numel() == 0 || c.Bool(5) {
+	if c.Bool(5) {
 		return nil
 	}
-	w, dilation := &windows{}, [2]int{}
-	for j, l := range [][]int{c.Ints(1), c.Ints(2), c.Ints(3), c.Ints(4)} {
-		if j == 1 && len(l) == 0 {
-			l = c.Ints(1)
-		}
+	return windowsOf(x, c.Ints(1), c.Ints(2), c.Ints(3), c.Ints(4))
+}
+
+// windowsOf are the windows of a pooling of x, a tensor of four dimensions; nil where the kernels do not take them.
+func windowsOf(x *T, kernel, stride, padding, dilation []int) *windows {
+	if x.Numel() == 0 {
+		return nil
+	}
+	if len(stride) == 0 {
+		stride = kernel
+	}
+	w, dilated := &windows{}, [2]int{}
+	for j, l := range [][]int{kernel, stride, padding, dilation} {
 		if len(l) == 1 {
 			l = []int{l[0], l[0]}
 		}
 		if len(l) != 2 {
 			return nil
 		}
-		*[]*[2]int{&w.kernel, &w.stride, &w.pad, &dilation}[j] = [2]int(l)
+		*[]*[2]int{&w.kernel, &w.stride, &w.pad, &dilated}[j] = [2]int(l)
 	}
 	for d := range w.out {
 		reach := x.Size(2+d) + 2*w.pad[d] - w.kernel[d]
-		if w.kernel[d] < 1 || w.stride[d] < 1 || w.pad[d] < 0 || w.pad[d] > w.kernel[d]/2 || dilation[d] != 1 ||
+		if w.kernel[d] < 1 || w.stride[d] < 1 || w.pad[d] < 0 || w.pad[d] > w.kernel[d]/2 || dilated[d] != 1 ||
 			reach < 0 {
 			return nil
 		}
@@ -206,11 +220,16 @@ func poolWindows(c *Ctx, x *T) *windows {
 	return w
 }
 
-// poolInto sets d to the largest bytes of the windows of x.
-func poolInto(d *T, w *windows, x *T) {
-	g := &quant.Geometry{Batch: x.Size(0), Channels: x.Size(1), Groups: x.Size(1), In: three(x.Shape()[2:], 1),
+// geometry is that of the windows over x.
+func (w *windows) geometry(x *T) *quant.Geometry {
+	return &quant.Geometry{Batch: x.Size(0), Channels: x.Size(1), Groups: x.Size(1), In: three(x.Shape()[2:], 1),
 		Kernel: three(w.kernel[:], 1), Stride: three(w.stride[:], 1), Pad: three(w.pad[:], 0), Dilated: three(nil, 1),
 		Out: three(w.out[:], 1)}
+}
+
+// poolInto sets d to the largest bytes of the windows of x.
+func poolInto(d *T, w *windows, x *T) {
+	g := w.geometry(x)
 	if x.DType() == tensor.Int8 {
 		quant.MaxPool(g, tensor.Memory[int8](d), tensor.Memory[int8](x))
 	} else {

@@ -20,7 +20,8 @@ func init() {
 			"quantized_decomposed::quantize_per_channel quantized_decomposed::dequantize_per_channel "+
 			"quantized_decomposed::choose_qparams.tensor quantized_decomposed::choose_qparams_symmetric.tensor")
 	samples.None("its arguments are bytes: see bytes_test.go", "gotorch::bytes_conv gotorch::bytes_linear "+
-		"gotorch::bytes_add gotorch::bytes_mul gotorch::bytes_map gotorch::bytes_max_pool2d")
+		"gotorch::bytes_add gotorch::bytes_mul gotorch::bytes_map gotorch::bytes_max_pool2d "+
+		"gotorch::bytes_avg_pool2d")
 	samples.None("writes several of its arguments: internal/conformance/quantcheck compares it",
 		"fused_moving_avg_obs_fake_quant _fused_moving_avg_obs_fq_helper")
 	const step = "| nolayout nograd"

@@ -41,7 +41,7 @@ func TestQAT(t *testing.T) {
 		{"x86", pt2e.NewX86InductorQuantizer().SetGlobal(pt2e.X86InductorConfig(pt2e.X86InductorOptions{IsQAT: true})),
 			8, 10, 4},
 		{"xnnpack", pt2e.NewXNNPACKQuantizer().SetGlobal(pt2e.SymmetricConfig(pt2e.SymmetricOptions{IsQAT: true})),
-			11, 17, 0},
+			10, 16, 0},
 		{"xnnpack, per channel", pt2e.NewXNNPACKQuantizer().SetGlobal(pt2e.SymmetricConfig(pt2e.SymmetricOptions{
 			IsQAT: true, IsPerChannel: true})), 10, 12, 4},
 	} {

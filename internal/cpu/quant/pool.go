@@ -1,7 +1,6 @@
 package quant
 
 import (
-	"math"
 	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
@@ -61,34 +60,46 @@ var ones = func() (w [onesTaps * tileCols]int32) {
 	return w
 }()
 
-// Average sets dst to the means over all positions of images laid out [batch, positions, channels], rounded to even: of
-// the integers less their zero point, as PyTorch computes them.
-func Average(dst, src []uint8, batch, positions, channels, zero int) {
-	strips := (channels + tileCols - 1) / tileCols
+// AveragePool sets dst, channel by channel, to what result makes of the sum of each window of src and of the number of
+// its elements that lie inside the image: g is as for MaxPool, in two dimensions.
+func AveragePool(g *Geometry, dst, src []uint8, result func(sum, count int) uint8) {
+	ch, line := g.Channels, g.In[2]*g.Channels
+	strips := (ch + tileCols - 1) / tileCols
 	var taps [onesTaps]int
 	for i := range taps {
-		taps[i] = i * channels
+		taps[i] = i * ch
 	}
-	par.For(batch*strips, 1+partSize/max(1, positions*tileCols), func(lo, hi int) {
+	par.For(g.Batch*g.Out[1]*g.Out[2]*strips, 1+partSize/max(1, g.Kernel[1]*g.Kernel[2]*tileCols), func(lo, hi int) {
 		var tile, sums [tileCols]int32
 		for t := lo; t < hi; t++ {
-			image, c := t/strips, t%strips*tileCols
-			n := min(tileCols, channels-c)
+			at, c := t/strips, t%strips*tileCols
+			n, y, x := at/(g.Out[1]*g.Out[2]), at/g.Out[2]%g.Out[1]*g.Stride[1]-g.Pad[1],
+				at%g.Out[2]*g.Stride[2]-g.Pad[2]
+			yEnd, xEnd := min(y+g.Kernel[1], g.In[1]), min(x+g.Kernel[2], g.In[2])
+			y, x = max(y, 0), max(x, 0)
+			rows, positions := yEnd-y, xEnd-x
+			count := rows * positions
+			if positions == g.In[2] { // whole rows lie behind each other
+				rows, positions = 1, count
+			}
+			cols := min(tileCols, ch-c)
 			clear(sums[:])
 			p := &kernelArgs{b: unsafe.Pointer(&ones), taps: unsafe.Pointer(&taps), rows: 1,
-				tile: unsafe.Pointer(&tile), mask: 1<<n - 1}
-			for at := 0; at < positions; at += onesTaps {
-				p.a = unsafe.Pointer(&src[(image*positions+at)*channels+c])
-				p.count = min(onesTaps, positions-at)
-				depth(p)
-				for i, s := range tile {
-					sums[i] += s
+				tile: unsafe.Pointer(&tile), mask: 1<<cols - 1}
+			for r := range rows {
+				from := (n*g.In[1]+y+r)*line + x*ch + c
+				for i := 0; i < positions; i += onesTaps {
+					p.a = unsafe.Pointer(&src[from+i*ch])
+					p.count = min(onesTaps, positions-i)
+					depth(p)
+					for j, s := range tile {
+						sums[j] += s
+					}
 				}
 			}
-			d := dst[image*channels+c:][:n]
-			for i := range d {
-				mean := math.RoundToEven(float64(int(sums[i])-positions*zero)/float64(positions)) + float64(zero)
-				d[i] = uint8(min(max(mean, 0), 255))
+			d := dst[at*ch+c:][:cols]
+			for j := range d {
+				d[j] = result(int(sums[j]), count)
 			}
 		}
 	})

@@ -191,26 +191,44 @@ func TestMaxPool(t *testing.T) {
 	})
 }
 
-func TestAverage(t *testing.T) {
+func TestAveragePool(t *testing.T) {
 	eachPath(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(11, 12))
-		for _, c := range []struct{ batch, positions, channels, zero int }{{1, 1, 1, 0}, {2, 49, 40, 100},
-			{1, 64, 32, 3},
-			{1, 200, 33, 255}, {3, 2, 5, 1}} {
-			src := make([]uint8, c.batch*c.positions*c.channels)
+		for _, c := range []struct {
+			batch, channels         int
+			in, kernel, stride, pad [2]int
+		}{{1, 1, [2]int{1, 1}, [2]int{1, 1}, [2]int{1, 1}, [2]int{}},
+			{2, 40, [2]int{7, 7}, [2]int{7, 7}, [2]int{1, 1}, [2]int{}},
+			{1, 33, [2]int{10, 20}, [2]int{10, 20}, [2]int{1, 1}, [2]int{}},
+			{2, 5, [2]int{6, 7}, [2]int{3, 2}, [2]int{2, 1}, [2]int{1, 1}},
+			{1, 35, [2]int{5, 6}, [2]int{3, 3}, [2]int{1, 2}, [2]int{1, 1}}} {
+			g := &Geometry{Batch: c.batch, Channels: c.channels, In: [3]int{1, c.in[0], c.in[1]},
+				Kernel: [3]int{1, c.kernel[0], c.kernel[1]}, Stride: [3]int{1, c.stride[0], c.stride[1]},
+				Pad: [3]int{0, c.pad[0], c.pad[1]}, Out: [3]int{1, 1, 1}}
+			for d := range 2 {
+				g.Out[1+d] = (c.in[d]+2*c.pad[d]-c.kernel[d])/c.stride[d] + 1
+			}
+			src := make([]uint8, c.batch*c.in[0]*c.in[1]*c.channels)
 			for i := range src {
 				src[i] = uint8(r.IntN(256))
 			}
-			dst := make([]uint8, c.batch*c.channels)
-			Average(dst, src, c.batch, c.positions, c.channels, c.zero)
+			dst := make([]uint8, c.batch*g.Out[1]*g.Out[2]*c.channels)
+			AveragePool(g, dst, src, func(sum, count int) uint8 { return uint8(sum / count) })
 			for i, got := range dst {
-				sum := 0
-				for p := range c.positions {
-					sum += int(src[(i/c.channels*c.positions+p)*c.channels+i%c.channels]) - c.zero
+				ch, at := i%c.channels, i/c.channels
+				n, y, x := at/(g.Out[1]*g.Out[2]), at/g.Out[2]%g.Out[1], at%g.Out[2]
+				sum, count := 0, 0
+				for a := range c.kernel[0] {
+					for b := range c.kernel[1] {
+						yi, xi := y*c.stride[0]-c.pad[0]+a, x*c.stride[1]-c.pad[1]+b
+						if yi >= 0 && xi >= 0 && yi < c.in[0] && xi < c.in[1] {
+							sum += int(src[((n*c.in[0]+yi)*c.in[1]+xi)*c.channels+ch])
+							count++
+						}
+					}
 				}
-				want := clip(math.RoundToEven(float64(sum)/float64(c.positions))+float64(c.zero), 0, 255)
-				if float64(got) != want {
-					t.Fatalf("%+v: element %d is %d, want %v", c, i, got, want)
+				if want := uint8(sum / count); got != want {
+					t.Fatalf("%+v: element %d is %d, want %d", c, i, got, want)
 				}
 			}
 		}
