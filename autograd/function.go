@@ -77,8 +77,8 @@ func has(l []*Tensor, t *Tensor) bool {
 	return false
 }
 
-// FunctionName is the name that the node of a Function starts with: that of its type, or what a method FunctionName of
-// a wrapper around another Function says.
+// FunctionName is the name that the node of a Function starts with: the name of its type, or what a method FunctionName
+// of a wrapper around another Function says.
 func FunctionName(f Function) string {
 	if n, ok := f.(interface{ FunctionName() string }); ok {
 		return n.FunctionName()
@@ -92,6 +92,9 @@ func Apply(f Function, inputs ...*Tensor) []*Tensor {
 	ctx := &Context{needs: make([]bool, len(inputs))}
 	for i, t := range inputs {
 		ctx.needs[i] = t != nil && t.RequiresGrad()
+	}
+	if f == nil {
+		tensor.Fail(tensor.ErrType, "autograd.Apply: the function is nil")
 	}
 	name := FunctionName(f) + "Backward"
 	var outs []*Tensor
