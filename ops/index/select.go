@@ -246,12 +246,19 @@ func init() {
 			if dt := c.ArgDType(2); dt != tensor.Int64 && dt != tensor.Int32 {
 				c.Fail(tensor.ErrIndex, "index_fill_(): Expected dtype int64 for index.")
 			}
-			wrapped := make([]int64, len(ix))
-			for k, i := range ix {
+			var places []int64 // each once: threads that write the same wait for one another
+			var named []bool
+			if o.Numel() > 0 {
+				places, named = make([]int64, 0, min(len(ix), n)), make([]bool, n)
+			}
+			for _, i := range ix {
 				if int(i) < -n || int(i) >= n {
 					c.Fail(tensor.ErrIndex, "index %d is out of bounds for dimension %d with size %d", i, dim, n)
 				}
-				wrapped[k] = int64((int(i) + n) % n)
+				if k := (int(i) + n) % n; named != nil && !named[k] {
+					named[k] = true
+					places = append(places, int64(k))
+				}
 			}
 			if o != t {
 				tensor.CopyRaw(o, t)
@@ -261,7 +268,7 @@ func init() {
 			}
 			v := tensor.New(nil, o.DType())
 			tensor.CopyRaw(v, c.T(3))
-			scatterAlong(alongRows(wrapped, o.Shape(), dim, n, o.Strides(), nil), o, v)
+			scatterAlong(alongRows(places, o.Shape(), dim, n, o.Strides(), nil), o, v)
 		},
 		Save: "index",
 		VJP: func(c *Ctx, g *T) []*T {

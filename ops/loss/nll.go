@@ -21,6 +21,13 @@ func nllShape(sh []int) (n, classes, inner int) {
 
 // checkTargets refuses a class that does not exist.
 func checkTargets(c *Ctx, target []int64, classes, ignore int) {
+	signs, last := int64(0), int64(classes)-1
+	for _, t := range target {
+		signs |= t | (last - t)
+	}
+	if signs >= 0 && classes > 0 { // all are in range
+		return
+	}
 	for _, t := range target {
 		if uint64(t) >= uint64(classes) && t != int64(ignore) {
 			c.Fail(tensor.ErrIndex, "Target %d is out of bounds.", t)
@@ -36,20 +43,27 @@ const nllRun = 256
 // nllPlaces finds, for positions from lo on, the places of the values of their classes; -1 for those that do not count.
 // It returns how many count.
 func nllPlaces(at []int, target []int64, lo, classes, inner, ignore int) (count int) {
-	n, i := lo/inner, lo%inner
-	base := n*classes*inner + i
 	count = len(at)
-	for q, k := range target[lo:][:len(at)] {
-		at[q] = base + int(k)*inner
-		if int(k) == ignore {
-			at[q] = -1
-			count--
+	target = target[lo:][:len(at)]
+	// The positions of a sample follow one another; so do those of all samples of one position each.
+	n, i, step, run := lo/inner, lo%inner, 1, inner
+	if inner == 1 {
+		step, run = classes, len(at)
+	}
+	base := n*classes*inner + i
+	for len(target) > 0 {
+		m := min(len(target), run-i%run)
+		part := at[:m]
+		for q, k := range target[:m] {
+			part[q] = base + q*step + int(k)*inner
+			if int(k) == ignore {
+				part[q] = -1
+				count--
+			}
 		}
-		base++
-		if i++; i == inner {
-			base += (classes - 1) * inner
-			i = 0
-		}
+		at, target = at[m:], target[m:]
+		base += m + (classes-1)*inner
+		i = 0
 	}
 	return count
 }
@@ -126,17 +140,17 @@ func nllValues[E real](v []E, at []int, wide []E, narrow []uint16, brain bool) {
 
 // sumWide is a sum in float64, in four parts, as each addition waits for the one before.
 func sumWide[E real](v []E) float64 {
-	var s [4]float64
+	var a, b, c, d float64
 	for ; len(v) >= 4; v = v[4:] {
-		s[0] += float64(v[0])
-		s[1] += float64(v[1])
-		s[2] += float64(v[2])
-		s[3] += float64(v[3])
+		a += float64(v[0])
+		b += float64(v[1])
+		c += float64(v[2])
+		d += float64(v[3])
 	}
 	for _, x := range v {
-		s[0] += float64(x)
+		a += float64(x)
 	}
-	return s[0] + s[1] + (s[2] + s[3])
+	return a + b + (c + d)
 }
 
 // memories is x's memory as values or, of a 16-bit float, as bits.

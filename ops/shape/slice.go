@@ -502,9 +502,10 @@ func init() {
 			case 0:
 				tensorSplit(c, c.T(0), nil, int(s.Num().I), c.Int(2))
 			case 1:
-				at := make([]int, s.Size(0))
-				for i := range at {
-					at[i] = int(s.Select(0, i).Num().I)
+				list := s.ToList().([]any)
+				at := make([]int, len(list))
+				for i, k := range list {
+					at[i] = int(k.(int64))
 				}
 				tensorSplit(c, c.T(0), at, 0, c.Int(2))
 			default:

@@ -164,8 +164,19 @@ func RMSNormRows[E real](dst, a, w, c []E, cols int, eps float64, rstd []E) {
 	k := stepsOf[E]()
 	rows := len(rstd)
 	k.squares(rows, cols, rstd, a, cols, k.zero, 0)
-	for i, s := range rstd {
-		rstd[i] = E(1 / math.Sqrt(preciseSquares(float64(s), a[i*cols:][:cols])/float64(cols)+eps))
+	var wide [128]float64
+	for lo := 0; lo < rows; lo += len(wide) {
+		r := rstd[lo:min(rows, lo+len(wide))]
+		m := wide[:len(r)]
+		for i, s := range r {
+			m[i] = preciseSquares(float64(s), a[(lo+i)*cols:][:cols])
+		}
+		DivScalarF64(m, m, float64(cols))
+		AddScalarF64(m, m, eps)
+		RsqrtF64(m, m)
+		for i, s := range m {
+			r[i] = E(s)
+		}
 	}
 	if w == nil {
 		k.normalize(rows, cols, dst, cols, a, cols, k.zero, 0, rstd, 1)
