@@ -45,7 +45,7 @@ func TestManyDimensions(t *testing.T) {
 		for name, f := range ops {
 			t.Run(fmt.Sprintf("%s/%s", name, dt.Name()), func(t *testing.T) {
 				if got, want := f(x), f(x.Contiguous()); !torch.Equal(got, want) {
-					t.Errorf("of a permuted tensor of 12 dimensions differs from that of its copy")
+					t.Errorf("of a permuted tensor of 12 dimensions differs from the result of its copy")
 				}
 			})
 		}

@@ -167,7 +167,7 @@ func (l *layer) Call(c *tensor.Ctx, next func()) {
 	next()
 }
 
-// device is the kind of device whose region the call belongs to: that of its first tensor.
+// device is the kind of device whose region the call belongs to: the device of its first tensor.
 func (l *layer) device(c *tensor.Ctx) (tensor.DeviceType, bool) {
 	for i := range c.NumArgs() {
 		for _, t := range tensorsOf(c.Value(i)) {

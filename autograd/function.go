@@ -77,8 +77,8 @@ func has(l []*Tensor, t *Tensor) bool {
 	return false
 }
 
-// FunctionName is the name that the node of a Function starts with: that of its type, or what a method FunctionName of
-// a wrapper around another Function says.
+// FunctionName is the name that the node of a Function starts with: the name of its type, or what a method FunctionName
+// of a wrapper around another Function says.
 func FunctionName(f Function) string {
 	if n, ok := f.(interface{ FunctionName() string }); ok {
 		return n.FunctionName()

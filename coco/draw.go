@@ -21,7 +21,7 @@ import (
 // DrawOptions says what [Draw] and [COCO.ShowAnns] draw. The zero value draws
 // all that the annotations have.
 type DrawOptions struct {
-	// Categories gives names and skeletons; ShowAnns takes those of its dataset.
+	// Categories gives names and skeletons; ShowAnns takes the categories of its dataset.
 	Categories []*Category
 
 	NoBoxes     bool // leave out boxes

@@ -28,7 +28,8 @@ func checkNatural(p []*Tensor, n int) {
 	}
 }
 
-// classes are the types under which a distribution is known: its own, those of its Super chain, and ExponentialFamily.
+// classes are the types under which a distribution is known: its own, the types of its Super chain, and
+// ExponentialFamily.
 func classes(d Distribution) (types []reflect.Type, as []Distribution) {
 	for {
 		types, as = append(types, reflect.TypeOf(d)), append(as, d)

@@ -126,7 +126,7 @@ func PathOf(m Module) (path, class string) {
 }
 
 // blame is deferred where the Forward of m is called. It tells the error of a panic, unless an inner module has done
-// so, that it came from m. The panic goes on as it was: the stack below this function is still that of its cause.
+// so, that it came from m. The panic goes on as it was: the stack below this function is still the stack of its cause.
 func blame(m Module) {
 	if r := recover(); r != nil {
 		if e, ok := r.(*tensor.Error); ok && e.Module == "" {

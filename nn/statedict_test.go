@@ -108,7 +108,7 @@ func Example_fineTune() {
 	// 2 tensors, lr 0.01
 }
 
-// Names of another program's network become those of one's own.
+// Names of another program's network become the names of one's own network.
 func Example_rename() {
 	theirs := &tensor.StateDict{}
 	for _, k := range []string{"encoder.layer_1.w", "encoder.layer_2.w", "classifier.w", "optimizer_step"} {

@@ -219,7 +219,7 @@ func (x *exporter) branch(n *graph.Node, e env) {
 	}
 }
 
-// merger makes the results of an If from those of its two ways.
+// merger makes the results of an If from the results of its two branches.
 type merger struct {
 	x      *exporter
 	c      [2]captured

@@ -136,7 +136,7 @@ func (n *node) direction() (string, int) {
 	}
 }
 
-// activations are the functions of all directions; def are those of one.
+// activations are the functions of all directions; def are the functions of one direction.
 func (n *node) activations(directions int, def []string) []string {
 	acts := n.strings("activations")
 	if acts == nil {

@@ -65,7 +65,7 @@ func TestTrainingStep(t *testing.T) {
 		t.Errorf("linear takes %d operations", first.FLOPs)
 	}
 	if first.SelfMem != 4*20*4 {
-		t.Errorf("linear takes %d bytes, want those of its result", first.SelfMem)
+		t.Errorf("linear takes %d bytes, want the bytes of its result", first.SelfMem)
 	}
 	if s := first.Inputs[1].Shape; !slices.Equal(s, []int{20, 10}) || first.Inputs[1].Type != "float" {
 		t.Errorf("the second input is %v", first.Inputs[1])

@@ -6,7 +6,7 @@ import (
 )
 
 // Activation is a quantized layer that keeps the parameters of the float one: Hardswish, ELU, norms and the like. Its
-// result has a scale and a zero point, or those of its input.
+// result has a scale and a zero point, its own or its input's.
 type Activation struct {
 	nn.Base
 	// Scale and ZeroPoint are those of the result, of no dimensions; nil where the result has those of the input.

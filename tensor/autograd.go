@@ -362,7 +362,7 @@ func (n *Node) saveOuts(c *Ctx) {
 	}
 	for i, t := range c.outs {
 		if c.op.saveOut>>i&1 != 0 {
-			node := t.gradNode() // of a view that was changed in place: that of its base's new values
+			node := t.gradNode() // of a view that was changed in place: the node of its base's new values
 			nr := t.outNr
 			if c.mode != nil && c.mode.pack != nil {
 				t = n.pack(c.mode.pack, t)

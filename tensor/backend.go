@@ -224,8 +224,9 @@ func (s *Storage) noHostMemory() {
 		"memory first.", d)
 }
 
-// findDevice is the device that a call runs on: that of its tensors, or the one that a device argument names. Tensors
-// of different devices are an error, but for the operators that copy between devices and for numbers on the CPU.
+// findDevice is the device that a call runs on: the device of its tensors, or the one that a device argument names.
+// Tensors of different devices are an error, but for the operators that copy between devices and for numbers on the
+// CPU.
 func (c *Ctx) findDevice() Device {
 	op := c.op
 	for i := range c.args {

@@ -185,8 +185,8 @@ func (t *Tensor) SparseDim() int {
 
 var slotDenseDim = slot("aten::dense_dim")
 
-// DenseDim is the number of dense dimensions of a sparse tensor, those of one of its values; all dimensions of a dense
-// tensor.
+// DenseDim is the number of dense dimensions of a sparse tensor, the dimensions of one of its values; all dimensions of
+// a dense tensor.
 // https://pytorch.org/docs/stable/generated/torch.Tensor.dense_dim.html
 func (t *Tensor) DenseDim() int {
 	c := NewCall(slotDenseDim, 1)

@@ -73,8 +73,8 @@ func isRandom(op *tensor.Op) bool {
 	return false
 }
 
-// outFormArgs are the arguments of an out form without the results: those of its base that it has too. What a creation
-// function is told about dtype and device it takes from the results.
+// outFormArgs are the arguments of an out form without the results: the arguments of its base that it has too. What a
+// creation function is told about dtype and device it takes from the results.
 func outFormArgs(f *tensor.Op, args []tensor.Value) []tensor.Value {
 	base := f.Base().Sch
 	if len(f.Sch.Params) == len(base.Params)+len(base.Results) {

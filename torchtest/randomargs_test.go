@@ -52,8 +52,8 @@ var storageTypes = []tensor.DType{tensor.Uint16, tensor.Uint32, tensor.Uint64, t
 
 func pick[E any](d *draws, l []E) E { return l[d.IntN(len(l))] }
 
-// args are the arguments of a call of the operator: those of one of its samples, in which some are replaced, or new
-// ones throughout.
+// args are the arguments of a call of the operator: the arguments of one of its samples, in which some are replaced, or
+// new ones throughout.
 func (d *draws) args(op *tensor.Op) []tensor.Value {
 	ps := op.Sch.Params
 	out := make([]tensor.Value, len(ps))

@@ -13,8 +13,8 @@ import (
 const examples = 3
 
 // vmap compares the operator inside a function that is mapped over a batch with a loop over the examples: its results,
-// those of its forms in place, and the gradient of each example. Once all tensors differ between the examples, then one
-// after the other alone.
+// the results of its forms in place, and the gradient of each example. Once all tensors differ between the examples,
+// then one after the other alone.
 func (r *runner) vmap(s tensor.Sample) {
 	if isRandom(r.op) || r.op.DataDependent || vmapTable()[r.op.FullName()].how == "refused" ||
 		strings.HasSuffix(r.op.FullName(), ".out") {
@@ -175,7 +175,7 @@ func unwrapped(l *tensor.VmapLevel, vs []tensor.Value) []tensor.Value {
 	return mapTensors(vs, func(_, _ int, t *tensor.Tensor) *tensor.Tensor { return l.Unwrap(t) })
 }
 
-// mappedGradient compares the gradients of all examples with those of one after the other.
+// mappedGradient compares the gradients of all examples with the gradients of one example after the other.
 func (r *runner) mappedGradient(all [][]tensor.Value, s tensor.Sample) {
 	grads := func(args []tensor.Value) (out []tensor.Value, err error) {
 		var leaves []*tensor.Tensor

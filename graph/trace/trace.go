@@ -65,7 +65,7 @@ type Program struct {
 	calls           []call // of modules, in the order of their ends
 }
 
-// recording is held while something is recorded: the marks on memory are those of one recording.
+// recording is held while something is recorded: the marks on memory belong to one recording.
 var recording sync.Mutex
 
 // Record runs fn, a module with a Forward method or a function, on the inputs, and records what it does. Inputs and

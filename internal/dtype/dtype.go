@@ -83,7 +83,8 @@ var info = [numTypes]struct {
 // IsQuantized reports a type whose elements are integers that stand for numbers by a scale and a zero point.
 func (d DType) IsQuantized() bool { return d >= QUInt8 && d <= QUInt2x4 }
 
-// Bits is the number of bits of one element: that of its bytes but for quint4x2 and quint2x4, which share bytes.
+// Bits is the number of bits of one element: eight for each of its bytes but for quint4x2 and quint2x4, which share
+// bytes.
 func (d DType) Bits() int {
 	switch d {
 	case QUInt4x2:

@@ -87,7 +87,7 @@ type info struct {
 	name      string
 	class     string
 	depth     int
-	index     int // among those of its depth
+	index     int // among the rows of its depth
 	parent    *info
 	children  []*info // all that follow below it
 	leaf      bool
@@ -440,7 +440,7 @@ func commaText(s string) string {
 	return s
 }
 
-// layer prints the row of a layer, and in the verbose table those of its parameters.
+// layer prints the row of a layer, and in the verbose table the rows of its parameters.
 func (t *infoTable) layer(b *strings.Builder, x *info, total int) {
 	deepest := x.depth == t.depth
 	dash := func(s string) string {

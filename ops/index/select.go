@@ -495,7 +495,7 @@ func flatIndex(c *Ctx, t *T, n int) []int64 {
 }
 
 // alongRows is the walk along dimension dim in which the entries that a 1-d index names are whole slices of big. shape
-// is that of one side.
+// is the shape of either side, big or small, but for dimension dim.
 func alongRows(ix []int64, shape []int, dim, n int, big, small []int) *along {
 	a := &along{x: ix, shape: indexShape(shape, dim, len(ix)), dim: dim, n: n, big: slices.Clone(atLeast1(big)),
 		small: slices.Clone(small)}

@@ -93,7 +93,7 @@ func ofChannels(x *T, examples int) *T {
 
 // channelArgs are the arguments of a batch norm of all examples at once: the channels of each example are channels of
 // one large batch, since each channel is normalised on its own. inputs are the positions of tensors [n, channels, ...],
-// numbers those of one number for each channel.
+// numbers the positions of tensors with one number for each channel.
 func channelArgs(b *tensor.Batched, inputs, numbers []int) []tensor.Value {
 	args := b.Args()
 	for _, i := range inputs {
@@ -185,8 +185,8 @@ func groupBatch(b *tensor.Batched) []tensor.Value {
 	return batching.Tensors(y, res[1].T.View(shape), res[2].T.View(shape))
 }
 
-// groupBackwardBatch makes the channels of all examples, and with them the groups, those of one batch: each group is
-// normalised on its own, and each channel has a weight of its own.
+// groupBackwardBatch lays the channels of all examples, and with them the groups, side by side in one batch: each group
+// is normalised on its own, and each channel has a weight of its own.
 func groupBackwardBatch(b *tensor.Batched) []tensor.Value {
 	if b.Size() == 0 || b.Rank(1) < 2 {
 		return b.Loop()

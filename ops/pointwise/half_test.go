@@ -89,13 +89,13 @@ func TestHalfSteps(t *testing.T) {
 				x := torch.Rand([]int{n}).To(dt)
 				want := c.same(x)
 				if !c.f(x).Equal(want) {
-					t.Errorf("%s of %d %v is not that of its steps", c.name, n, dt)
+					t.Errorf("%s of %d %v is not the result of its steps", c.name, n, dt)
 				}
 				if c.inPlace == nil {
 					continue
 				}
 				if c.inPlace(x); !x.Equal(want) {
-					t.Errorf("%s of %d %v in place is not that of its steps", c.name, n, dt)
+					t.Errorf("%s of %d %v in place is not the result of its steps", c.name, n, dt)
 				}
 			}
 		}

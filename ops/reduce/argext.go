@@ -310,8 +310,8 @@ func firstWide[E real](s []E, isMax bool) int {
 	return at
 }
 
-// bestPart is where the extremum of a line stands, given where those of its parts do. Its elements lie step apart, and
-// so do the parts' places.
+// bestPart is where the extremum of a line stands, given where the extrema of its parts stand. Its elements lie step
+// apart, and so do the parts' places.
 func bestPart[E real](line []E, found []int, parts, step int, isMax bool) int {
 	at := found[0]
 	for p := 1; p < parts; p++ {

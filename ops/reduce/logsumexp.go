@@ -27,7 +27,7 @@ func joinExpSums(a, b expSum) expSum {
 	return expSum{a.top, a.sum + b.sum*math.Exp(b.top-a.top)}
 }
 
-// lines are the steps of logsumexp for lines of an element type: those of one line, and those of lines side by side,
+// lines are the steps of logsumexp for lines of an element type: the steps of one line, and of lines side by side,
 // where tmp is as long as a row.
 type expLines[E float] struct {
 	max     func(s []E) E

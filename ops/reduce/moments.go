@@ -84,7 +84,7 @@ var (
 
 // varMean writes variance (or its root) and mean, where wanted.
 func varMean(v, avg, t *T, red []bool, correction float64, root bool) {
-	if t.DType().IsComplex() { // the variance of a complex variable is the sum of those of its parts
+	if t.DType().IsComplex() { // the variance of a complex variable is the sum of its parts' variances
 		x := t.Detach()
 		parts := [2]*T{x.Real(), x.Imag()}
 		if avg != nil {

@@ -394,7 +394,7 @@ func padConstant(o, t *tensor.Tensor, pad []int, num tensor.Num) bool {
 	return true
 }
 
-// padFormat is the memory format in which t is padded: that of its own, or the ordinary one where channels are padded
+// padFormat is the memory format in which t is padded: its own format, or the ordinary one where channels are padded
 // too.
 func padFormat(t *tensor.Tensor, pad []int, mode string) tensor.MemoryFormat {
 	if f := t.SuggestFormat(); mode != "circular" && len(pad)/2 == t.Dim()-2 {

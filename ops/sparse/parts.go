@@ -102,7 +102,8 @@ func init() {
 	}, sparseDim)
 	reg(tensor.Def{
 		Schema: "dense_dim(Tensor self) -> int",
-		Doc: "is the number of dense dimensions of a sparse tensor, those of one of its values; all dimensions of " +
+		Doc: "is the number of dense dimensions of a sparse tensor, the dimensions of one of its values; all " +
+			"dimensions of " +
 			"a dense tensor.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.dense_dim.html",
 		NoGrad: "integer result", Body: all,
 	}, denseDim)

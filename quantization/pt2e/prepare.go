@@ -174,8 +174,8 @@ type groups struct {
 	of        map[*graph.Value]quantization.Observer // results of observers that were put before inputs
 }
 
-// groupsOf joins the places that share an observer (union-find): those that a rule says, and those of one tensor with
-// equal specifications: where it is made, and where it is read.
+// groupsOf joins the places that share an observer (union-find): the places that a rule names, and the places where one
+// tensor is made and read, if their specifications are equal.
 func groupsOf(m *Model, n notes) *groups {
 	g := &groups{rules: map[place]rule{}, parent: map[place]place{}, observers: map[place]quantization.Observer{},
 		of: map[*graph.Value]quantization.Observer{}}

@@ -131,8 +131,8 @@ func folderOf(root string, folders, classes []string, opts ...FolderOptions) (*D
 	return d, nil
 }
 
-// walk visits the files below a folder in the order of Python's sorted(os.walk(…)): those of a folder, sorted, before
-// those of its folders, sorted.
+// walk visits the files below a folder in the order of Python's sorted(os.walk(…)): the files of a folder, sorted,
+// before the files of its folders, sorted.
 func walk(dir string, visit func(path string)) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

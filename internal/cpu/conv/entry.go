@@ -81,7 +81,7 @@ func BackwardBias[T Float](gb []T, gout Image[T], n, channels int) {
 }
 
 // ForwardDepthwise computes a convolution, then a depthwise convolution or a maximum pooling of its result,
-// and then, unless last is nil, a third convolution. The result is the same as that of one Forward after the
+// and then, unless last is nil, a third convolution. The result is the same as if one Forward ran after the
 // other, but where possible no whole images are stored in between. Only the third layer may have a residual.
 func ForwardDepthwise[T Float](out, in Image[T], first, depth Layer[T], last *Layer[T]) {
 	if single[T]() {

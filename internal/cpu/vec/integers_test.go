@@ -154,7 +154,7 @@ func compareNumber[D, E Integer](t *testing.T, name string, f func(dst []D, a []
 	}
 }
 
-// TestLanesBounds looks at limits and magnitudes: those of one operand.
+// TestLanesBounds looks at limits and magnitudes, the operations of one operand.
 func TestLanesBounds(t *testing.T) {
 	eachPath(t, func(t *testing.T) {
 		testBounds[uint8](t)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestNormRows compares the functions of rows with those of one row, bit for bit.
+// TestNormRows compares the functions of rows with the functions of one row, bit for bit.
 func TestNormRows(t *testing.T) {
 	eachPath(t, func(t *testing.T) {
 		normRows[float32](t, LayerNormF32, LayerNormGradF32, NormalizeParamsBackwardF32)

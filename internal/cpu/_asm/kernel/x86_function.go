@@ -338,25 +338,17 @@ func tryX86(w *strings.Builder, data *X86Constants, k *Kernel, isa ISA, rows boo
 	return !x.over
 }
 
-// A call on as many elements as the variable fetchFrom says is most likely a part of an array that no close cache
-// holds: it fetches lines ahead by itself, where the processor does so for each page anew and not across their ends.
-// Shorter calls would pay for it and gain nothing, and so would reductions, which only read. Lines that are only
-// written need no fetch: the stores do not wait for them.
+// How far ahead loops prefetch, in bytes. See fetchFrom in package vec for when they do.
 //
-// The fetches are into the second-level cache and of one line in four, which has the processor fetch those between
-// them: fetches of every line, and into the first-level cache, take more time from loads of what lies near than they
-// save.
+// A call with many elements is most likely a part of an array that no close cache holds. It prefetches lines ahead by
+// itself: the processor's own prefetchers start anew on each page and do not cross its end. Shorter calls would pay for
+// the prefetches and gain nothing, and so would reductions, which only read. Lines that are only written are not
+// prefetched: stores do not wait for them.
+//
+// The prefetches go into the second-level cache, and to one line in four, which makes the processor fetch the lines
+// between. Prefetching every line, and into the first-level cache, takes more time from the loads of near data than it
+// saves.
 const (
-	// How far ahead loops prefetch, in bytes. See fetchFrom in package vec for when they do.
-	//
-	// A call with many elements is most likely a part of an array that no close cache holds. It prefetches
-	// lines ahead by itself: the processor's own prefetchers start anew on each page and do not cross its
-	// end. Shorter calls would pay for the prefetches and gain nothing, and so would reductions, which only
-	// read. Lines that are only written are not prefetched: stores do not wait for them.
-	//
-	// The prefetches go into the second-level cache, and to one line in four, which makes the processor fetch
-	// the lines between. Prefetching every line, and into the first-level cache, takes more time from the
-	// loads of near data than it saves.
 	PrefetchDistance = 8192                 // bytes
 	nearDistance     = PrefetchDistance / 2 // bytes ahead, for prefetches into the first-level cache
 	PrefetchApart    = 256                  // bytes
@@ -376,7 +368,7 @@ func (x *x86) setFarRegister() {
 	x.p("MOVL $%d, AX", nearDistance)
 	x.p("CMPQ BX, ·fetchFrom(SB)")
 	x.p("CMOVQGE AX, %s", farRegister)
-	if x.nonTemporalAllowed && x.inputs() == 1 { // see fetchPast
+	if x.nonTemporalAllowed && x.inputs() == 1 { // see prefetchNonTemporal
 		x.p("TESTQ R13, R13")
 		x.p("CMOVQNE AX, %s", farRegister)
 	}

@@ -169,7 +169,8 @@ func Tanh(b *kernel.Builder, x *kernel.Value) *kernel.Value {
 	// N/(N+1) with N = (e^2|x| - 1)/2 keeps its digits near 0.
 	d := b.MinX(b.C(10), b.Abs(x)) // tanh is 1 from 9.02 on
 	// 2|x| = n*ln2 + 2r. The rounding constant holds the bias of an exponent of half of 2^n, too, so that a shift makes
-	// that of its sum's bits. What ln2Lo takes off other arguments makes no difference here.
+	// the exponent of half of 2^n from the bits of the sum. What ln2Lo takes off other arguments makes no difference
+	// here.
 	const magic = kernel.RoundingConstant32 + 126
 	t := b.FMA(d, b.C(2*log2E), b.C(magic))
 	n := b.Sub(t, b.C(magic))
