@@ -71,6 +71,36 @@ func TestExportByDefinition(t *testing.T) {
 		{"shifts", func(x, y *tensor.Tensor) []*tensor.Tensor {
 			return []*tensor.Tensor{x.BitwiseLeftShift(y), x.BitwiseRightShift(y)}
 		}, []*tensor.Tensor{torch.TensorOf[int64](5, -5, 7, -8, 1), torch.TensorOf[int64](1, 1, 2, 2, 30)}},
+		{"bits", func(x, y *tensor.Tensor) []*tensor.Tensor {
+			return []*tensor.Tensor{x.BitwiseAnd(y), x.BitwiseOr(y), x.BitwiseXor(y), x.BitwiseNot()}
+		}, []*tensor.Tensor{torch.TensorOf[int64](5, -5, 7, 0), torch.TensorOf[int64](1, 3, -2, 9)}},
+		{"truths", func(x, y *tensor.Tensor) []*tensor.Tensor {
+			return []*tensor.Tensor{x.BitwiseAnd(y), x.BitwiseOr(y), x.BitwiseXor(y), x.BitwiseNot(),
+				x.LogicalAnd(y), x.LogicalOr(y), x.LogicalXor(y), x.LogicalNot()}
+		}, []*tensor.Tensor{torch.TensorOf(true, true, false, false), torch.TensorOf(true, false, true, false)}},
+		{"bags", func(w, index, offsets *tensor.Tensor) []*tensor.Tensor {
+			v, i, no := tensor.TensorValue, tensor.IntValue, tensor.BoolValue(false)
+			var out []*tensor.Tensor
+			for _, c := range []struct {
+				op   string
+				more []tensor.Value
+			}{
+				{"aten::embedding_bag", nil},
+				{"aten::embedding_bag.padding_idx", []tensor.Value{i(2)}},
+				{"aten::embedding_bag.padding_idx", []tensor.Value{i(-1)}}, // the last row
+				{"aten::embedding_bag.padding_idx", []tensor.Value{{}}},
+				{"aten::_embedding_bag", []tensor.Value{i(-1)}}, // none
+				{"aten::_embedding_bag", []tensor.Value{i(0)}},
+			} {
+				args := append([]tensor.Value{v(w), v(index), v(offsets), no, i(0), no, {}, no}, c.more...)
+				r, err := tensor.CallOp(c.op, args...)
+				if err != nil {
+					panic(err)
+				}
+				out = append(out, r[0].T)
+			}
+			return out
+		}, []*tensor.Tensor{rand(4, 3), torch.TensorOf[int64](0, 2, 2, 3, 1), torch.TensorOf[int64](0, 2, 4)}},
 		{"cross", func(x, y *tensor.Tensor) *tensor.Tensor {
 			return linalg.Cross(x, y, linalg.CrossOptions{Dim: tensor.Some(1)})
 		},

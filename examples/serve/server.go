@@ -66,9 +66,10 @@ func newServer(net nn.Layer, c config) *server {
 }
 
 // warmUp computes batches of every size, twice: the first time records what the network does, the second one packs its
-// weights.
+// weights. The largest batch comes first: the smaller ones then work in memory that it has left, where each larger one
+// would need more.
 func (s *server) warmUp() error {
-	for n := 1; n <= s.batch; n++ {
+	for n := s.batch; n >= 1; n-- {
 		for range 2 {
 			var wg sync.WaitGroup
 			errs := make([]error, n)

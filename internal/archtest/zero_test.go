@@ -97,7 +97,8 @@ func TestZeroIsZero(t *testing.T) {
 				}
 				found[name] = true
 				if zeroMeansDefault[name] == "" {
-					t.Errorf("%s: a zero in %s.%s becomes another number: make the field a tensor.Opt", r.pos, typ, r.field)
+					t.Errorf("%s: a zero in %s.%s becomes another number: make the field a tensor.Opt", r.pos, typ,
+						r.field)
 				}
 			}
 		}

@@ -224,6 +224,9 @@ func TestOptimizeForInferenceChanges(t *testing.T) {
 		if m.Held != nil {
 			y = y.Add(m.Held)
 		}
+		if m.M.Weight.RequiresGrad() {
+			y = y.MulScalar(2)
+		}
 		for _, l := range m.List {
 			y = l.Forward(y)
 		}
@@ -242,6 +245,8 @@ func TestOptimizeForInferenceChanges(t *testing.T) {
 		{"a layer of a list replaced", func(m *plainly) { m.List[0] = nn.NewLinear(4, 4) }},
 		{"a layer appended", func(m *plainly) { m.List = append(m.List, m.L) }},
 		{"a number", func(m *plainly) { m.Scale = 3 }},
+		{"a gradient is not required", func(m *plainly) { m.M.Weight.SetRequiresGrad(false) }},
+		{"a parameter transposed in place", func(m *plainly) { tensor.NoGrad(func() { m.L.Weight.TInPlace() }) }},
 		{"a tensor set", func(m *plainly) { m.Held = torch.Ones([]int{4}) }},
 		{"another dtype", func(m *plainly) { m.Double() }},
 		{"a state dict loaded", func(m *plainly) {

@@ -24,18 +24,29 @@ type plan struct {
 	used     uint64   // guarded by the Optimized
 }
 
-// dated is the state of a tensor.
+// dated is the state of a tensor, as far as Forward can tell it apart: also of what is changed in place without a new
+// version.
 type dated struct {
-	version int
-	storage *tensor.Storage
+	version        int
+	storage        *tensor.Storage
+	grad           bool
+	shape, strides []int
 }
 
-func dateOf(t *Tensor) dated { return dated{t.Version(), t.Storage()} }
+func dateOf(t *Tensor) dated {
+	return dated{t.Version(), t.Storage(), t.RequiresGrad(), slices.Clone(t.Shape()), slices.Clone(t.Strides())}
+}
+
+// holds reports that the tensor is as it was.
+func (d *dated) holds(t *Tensor) bool {
+	return t.Version() == d.version && t.Storage() == d.storage && t.RequiresGrad() == d.grad &&
+		slices.Equal(t.Shape(), d.shape) && slices.Equal(t.Strides(), d.strides)
+}
 
 // stale reports that a tensor or a field of the module was changed since it was recorded.
 func (p *plan) stale() bool {
 	for t, was := range p.versions {
-		if dateOf(t) != was {
+		if !was.holds(t) {
 			return true
 		}
 	}
@@ -120,14 +131,16 @@ func (o *Optimized) record(key string, x *Tensor) *Tensor {
 	}
 	for t, version := range c.Constants {
 		if _, known := p.versions[t]; !known {
-			p.versions[t] = dated{version, t.Storage()}
+			d := dateOf(t)
+			d.version = version
+			p.versions[t] = d
 		}
 	}
 	for t, was := range p.versions {
 		if c.Read[t.Storage()] && c.Written[t.Storage()] {
 			p.refuse("Forward reads elements of a tensor that it changes")
 		}
-		if dateOf(t) != was { // the plan itself will change it
+		if !was.holds(t) { // the plan itself will change it
 			delete(p.versions, t)
 		}
 	}

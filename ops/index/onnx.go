@@ -125,7 +125,9 @@ func exportBags(c *ox.Call) []*ox.Value {
 		Typed(tensor.Int64)
 	bags := c.Range(zero, c.Node("Size", nil, offsets).Typed(tensor.Int64).Shaped(), one).Typed(tensor.Int64)
 	in := c.Node("Equal", nil, c.Node("Unsqueeze", nil, bags, c.I64(1)).Typed(tensor.Int64), bag).Typed(tensor.Bool)
-	if len(c.Args) > 8 && c.Has(8) {
+	// None stands for no padding index, and a negative one counts from the end, but for _embedding_bag, for which it
+	// stands for none.
+	if c.Has(8) && (c.Schema.Params[8].Optional || c.Int(8) >= 0) {
 		pad := c.Int(8)
 		if n := table.Shape[0]; pad < 0 && n >= 0 {
 			pad += n
