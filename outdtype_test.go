@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gotorch-dev/torch"
+	"github.com/gotorch-dev/torch/linalg"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -39,5 +40,33 @@ func TestOutOfAnotherType(t *testing.T) {
 		tensor.BoolValue(false),
 		tensor.TensorValue(out())); !errors.Is(err, torch.ErrDType) {
 		t.Errorf("linalg_cholesky: error %v", err)
+	}
+}
+
+// Out of an operator with several results takes the first one; the others are new tensors. Composed operators and those
+// with a kernel agree on that.
+func TestOutOfSeveralResults(t *testing.T) {
+	x := torch.FromSlice([]float32{4, 1, 1, 3}, 2, 2)
+	one := func(a, _ *torch.Tensor) *torch.Tensor { return a }
+	first := func(a, _, _ *torch.Tensor) *torch.Tensor { return a }
+	for name, f := range map[string]func(o *torch.Tensor) *torch.Tensor{
+		"sort":     func(o *torch.Tensor) *torch.Tensor { return one(x.Sort(torch.SortOptions{Out: o})) },
+		"max":      func(o *torch.Tensor) *torch.Tensor { return one(x.MaxDim(0, torch.MaxDimOptions{Out: o})) },
+		"svd":      func(o *torch.Tensor) *torch.Tensor { return first(linalg.SVD(x, linalg.SVDOptions{Out: o})) },
+		"slogdet":  func(o *torch.Tensor) *torch.Tensor { return one(linalg.Slogdet(x, torch.OutOptions{Out: o})) },
+		"eigh":     func(o *torch.Tensor) *torch.Tensor { return one(linalg.Eigh(x, linalg.EighOptions{Out: o})) },
+		"qr":       func(o *torch.Tensor) *torch.Tensor { return one(linalg.QR(x, linalg.QROptions{Out: o})) },
+		"solve_ex": func(o *torch.Tensor) *torch.Tensor { return one(linalg.SolveEx(x, x, linalg.SolveExOptions{Out: o})) },
+		"lu":       func(o *torch.Tensor) *torch.Tensor { return first(linalg.LU(x, linalg.LUOptions{Out: o})) },
+	} {
+		out := torch.Empty([]int{0})
+		if err := torch.Try(func() {
+			want, got := f(nil), f(out)
+			if got != out || !torch.Equal(got, want) {
+				t.Errorf("%s: the result is %v, want %v in the out tensor", name, got, want)
+			}
+		}); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

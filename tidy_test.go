@@ -64,6 +64,19 @@ func TestTidyReturnsGraph(t *testing.T) {
 	}
 }
 
+// What is not a tensor with memory is handed through.
+func TestTidyReturnsNothing(t *testing.T) {
+	zero := new(tensor.Tensor)
+	for _, x := range []*tensor.Tensor{nil, zero} {
+		if y := tensor.TidyReturn(func() *tensor.Tensor { return x }); y != x {
+			t.Errorf("%v becomes %v", x, y)
+		}
+		if l := tensor.TidyReturnN(func() []*tensor.Tensor { return []*tensor.Tensor{x} }); len(l) != 1 || l[0] != x {
+			t.Errorf("[%v] becomes %v", x, l)
+		}
+	}
+}
+
 func TestTidyPanics(t *testing.T) {
 	var x *tensor.Tensor
 	err := tensor.Try(func() {

@@ -67,6 +67,9 @@ func (c cube) Backward(ctx *autograd.Context, g ...*T) []*T {
 
 func TestFunction(t *testing.T) {
 	x := leaf(1, 2, 3)
+	if err := torch.Try(func() { autograd.Apply1(nil, x) }); !errors.Is(err, torch.ErrType) {
+		t.Errorf("no function: %v", err)
+	}
 	y := autograd.Apply1(cube{}, x)
 	if y.GradFn().Name() != "cubeBackward" {
 		t.Errorf("node %s", y.GradFn())

@@ -93,6 +93,9 @@ func Apply(f Function, inputs ...*Tensor) []*Tensor {
 	for i, t := range inputs {
 		ctx.needs[i] = t != nil && t.RequiresGrad()
 	}
+	if f == nil {
+		tensor.Fail(tensor.ErrType, "autograd.Apply: the function is nil")
+	}
 	name := FunctionName(f) + "Backward"
 	var outs []*Tensor
 	tensor.NoGrad(func() { outs = f.Forward(ctx, inputs...) })

@@ -1208,6 +1208,59 @@ def quantized_encoder(d, heads, ff, shape, path, form):
     return quantized_ways(nn.TransformerEncoderLayer(d, heads, ff, batch_first=True), torch.randn(*shape), path, form)
 
 
+# ---------------------------------------------------------------- torch.func
+
+
+class Example:
+    """The functions of one example that the suite func maps over a batch."""
+
+    def dot(x, y):
+        return x.dot(y)
+
+    def matmul(x, y):
+        return x @ y
+
+    def softmax(x):
+        return x.softmax(0)
+
+    def layer_norm(w, b, x):
+        return F.layer_norm(x, (256,), w, b)
+
+    def distances(x, y):
+        return (x.unsqueeze(1) - y.unsqueeze(0)).square().sum(-1).sqrt()
+
+    def cross_entropy(x, target):
+        return F.cross_entropy(x, target)
+
+    def attention(q, k, v):
+        return F.scaled_dot_product_attention(q, k, v)
+
+    def indexing(table, at):
+        return table[at]
+
+    def mlp(w1, b1, w2, b2, x, target):
+        return F.cross_entropy(F.linear(F.relu(F.linear(x, w1, b1)), w2, b2), target)
+
+    def cnn(w1, b1, w2, b2, w3, b3, x, target):
+        h = F.max_pool2d(F.relu(F.conv2d(x.unsqueeze(0), w1, b1, padding=1)), 2)
+        h = F.max_pool2d(F.relu(F.conv2d(h, w2, b2, padding=1)), 2)
+        return F.cross_entropy(F.linear(h.flatten(), w3, b3), target)
+
+
+@work
+def mapped(f, batch, shared, own, classes, size, grad):
+    shared = [0.1 * torch.randn(sh) for sh in shared or []]
+    own = [torch.randn([batch] + sh) for sh in own]
+    if classes:
+        own.append(torch.randint(classes, [batch] + (size or [])))
+    f = getattr(Example, f)
+    if grad:
+        f = torch.func.grad(f, argnums=tuple(range(len(shared))))
+    f = torch.func.vmap(f, in_dims=(None,) * len(shared) + (0,) * len(own))
+    step = lambda: f(*shared, *own)
+    return {"vmap": Recorded(step) if grad else step}
+
+
 # ---------------------------------------------------------------- the loop
 
 

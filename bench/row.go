@@ -82,6 +82,7 @@ var suites = []struct {
 	{"fft", fftRows},
 	{"linalg", linalgRows},
 	{"eager", eagerRows},
+	{"func", funcRows},
 	{"optim", optimRows},
 	{"train", trainRows},
 	{"amp", ampRows},

@@ -129,7 +129,10 @@ func (d *Bernoulli) EnumerateSupport(opts ...EnumerateOptions) *Tensor {
 func (d *Bernoulli) NaturalParams() []*Tensor { return []*Tensor{d.Probs().Logit()} }
 
 // LogNormalizer is the log-partition function of the natural parameter.
-func (d *Bernoulli) LogNormalizer(p ...*Tensor) *Tensor { return p[0].Exp().Log1p() }
+func (d *Bernoulli) LogNormalizer(p ...*Tensor) *Tensor {
+	checkNatural(p, 1)
+	return p[0].Exp().Log1p()
+}
 
 // ContinuousBernoulli has the density of a Bernoulli's probability, normalized on [0, 1] (G. Loaiza-Ganem and J.
 // Cunningham, The continuous Bernoulli, 2019).
@@ -262,6 +265,7 @@ func (d *ContinuousBernoulli) NaturalParams() []*Tensor { return []*Tensor{d.Log
 
 // LogNormalizer is the log-partition function of the natural parameter.
 func (d *ContinuousBernoulli) LogNormalizer(p ...*Tensor) *Tensor {
+	checkNatural(p, 1)
 	x := p[0]
 	out := x.LeScalar(d.lims[0] - 0.5).BitwiseOr(x.GtScalar(d.lims[1] - 0.5))
 	c := torch.Where(out, x, x.OnesLike().MulScalar(d.lims[0]-0.5))
@@ -554,4 +558,7 @@ func (d *Poisson) LogProb(value *Tensor) *Tensor {
 func (d *Poisson) NaturalParams() []*Tensor { return []*Tensor{d.Rate().Log()} }
 
 // LogNormalizer is the log-partition function of the natural parameter.
-func (d *Poisson) LogNormalizer(p ...*Tensor) *Tensor { return p[0].Exp() }
+func (d *Poisson) LogNormalizer(p ...*Tensor) *Tensor {
+	checkNatural(p, 1)
+	return p[0].Exp()
+}

@@ -101,6 +101,7 @@ func (d *Gamma) NaturalParams() []*Tensor {
 
 // LogNormalizer is the log-partition function of the natural parameters.
 func (d *Gamma) LogNormalizer(p ...*Tensor) *Tensor {
+	checkNatural(p, 2)
 	a := p[0].AddScalar(1)
 	return a.Lgamma().Add(a.Mul(p[1].Reciprocal().Neg().Log()))
 }
@@ -202,7 +203,10 @@ func (d *Exponential) Entropy() *Tensor { return rsub(1, d.Rate().Log()) }
 func (d *Exponential) NaturalParams() []*Tensor { return []*Tensor{d.Rate().Neg()} }
 
 // LogNormalizer is the log-partition function of the natural parameter.
-func (d *Exponential) LogNormalizer(p ...*Tensor) *Tensor { return p[0].Neg().Log().Neg() }
+func (d *Exponential) LogNormalizer(p ...*Tensor) *Tensor {
+	checkNatural(p, 1)
+	return p[0].Neg().Log().Neg()
+}
 
 // Dirichlet is the Dirichlet distribution over the simplex; the last dimension of the concentration is the event.
 // https://pytorch.org/docs/stable/distributions.html#dirichlet
@@ -307,6 +311,7 @@ func (d *Dirichlet) NaturalParams() []*Tensor { return []*Tensor{d.Concentration
 
 // LogNormalizer is the log-partition function of the natural parameter.
 func (d *Dirichlet) LogNormalizer(p ...*Tensor) *Tensor {
+	checkNatural(p, 1)
 	return sumLast(p[0].Lgamma()).Sub(sumLast(p[0]).Lgamma())
 }
 
@@ -387,6 +392,7 @@ func (d *Beta) NaturalParams() []*Tensor { return []*Tensor{d.Concentration1(), 
 
 // LogNormalizer is the log-partition function of the natural parameters.
 func (d *Beta) LogNormalizer(p ...*Tensor) *Tensor {
+	checkNatural(p, 2)
 	return p[0].Lgamma().Add(p[1].Lgamma()).Sub(p[0].Add(p[1]).Lgamma())
 }
 

@@ -21,6 +21,13 @@ type ExponentialFamily interface {
 	LogNormalizer(params ...*Tensor) *Tensor
 }
 
+// checkNatural panics unless there are n natural parameters.
+func checkNatural(p []*Tensor, n int) {
+	if len(p) != n {
+		tensor.Fail(tensor.ErrValue, "LogNormalizer takes %d natural parameters, got %d", n, len(p))
+	}
+}
+
 // classes are the types under which a distribution is known: its own, the types of its Super chain, and
 // ExponentialFamily.
 func classes(d Distribution) (types []reflect.Type, as []Distribution) {

@@ -525,6 +525,7 @@ func (d *Wishart) NaturalParams() []*Tensor {
 
 // LogNormalizer is the log-partition function of the natural parameters.
 func (d *Wishart) LogNormalizer(p ...*Tensor) *Tensor {
+	checkNatural(p, 2)
 	n := d.event[1]
 	_, l := logDeterminant(p[0].MulScalar(-2))
 	half := p[1].AddScalar(float64(n+1) / 2)

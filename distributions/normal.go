@@ -105,6 +105,7 @@ func (d *Normal) NaturalParams() []*Tensor {
 
 // LogNormalizer is the log-partition function of the natural parameters.
 func (d *Normal) LogNormalizer(p ...*Tensor) *Tensor {
+	checkNatural(p, 2)
 	return p[0].PowScalar(2).MulScalar(-0.25).Div(p[1]).Add(over(-math.Pi, p[1]).Log().MulScalar(0.5))
 }
 

@@ -138,6 +138,12 @@ func TestRefusals(t *testing.T) {
 				"torch.Size([2]), covariance_matrix: torch.Size([2, 2])) to satisfy the constraint " +
 				"PositiveDefinite(), but found invalid values:\ntensor([[-1., -0.],\n        [-0., -1.]])",
 			torch.ErrValue},
+		{func() { standard(3).LogNormalizer(ones(3)) }, "LogNormalizer takes 2 natural parameters, got 1", torch.ErrValue},
+		{func() { NewDirichlet(ones(3)).LogNormalizer() }, "LogNormalizer takes 1 natural parameters, got 0",
+			torch.ErrValue},
+		{func() { NewReshapeTransform([]int{2, 2}, []int{4}).Forward(ones(4)) }, "Too few dimensions on input",
+			torch.ErrValue},
+		{func() { constraints.Independent(nil, 1) }, "the base is nil", torch.ErrType},
 		{func() { NewLKJCholesky(1) }, "Expected dim to be an integer greater than or equal to 2. Found dim=1.",
 			torch.ErrValue},
 		{func() { NewIndependent(standard(), 1) },

@@ -28,9 +28,9 @@ func NewReshapeTransform(inShape, outShape []int, opts ...TransformOptions) *Res
 	t.domain, t.codomain = constraints.Independent(constraints.Real,
 		len(inShape)), constraints.Independent(constraints.Real, len(outShape))
 	t.bijective = true
-	t.call = func(x *Tensor) *Tensor { return x.Reshape(join(x.Shape()[:x.Dim()-len(t.in)], t.out)) }
-	t.inverse = func(y *Tensor) *Tensor { return y.Reshape(join(y.Shape()[:y.Dim()-len(t.out)], t.in)) }
-	t.jacobian = func(x, _ *Tensor) *Tensor { return x.NewZeros(x.Shape()[:x.Dim()-len(t.in)]) }
+	t.call = func(x *Tensor) *Tensor { return x.Reshape(join(batchOf(x, t.in), t.out)) }
+	t.inverse = func(y *Tensor) *Tensor { return y.Reshape(join(batchOf(y, t.out), t.in)) }
+	t.jacobian = func(x, _ *Tensor) *Tensor { return x.NewZeros(batchOf(x, t.in)) }
 	t.setup(t, "ReshapeTransform", option(opts).CacheSize, func(n int) Transform {
 		return NewReshapeTransform(inShape,
 			outShape, TransformOptions{n})
@@ -43,6 +43,12 @@ func (t *ReshapeTransform) ForwardShape(s []int) []int { return replaceEnd(s, t.
 
 // InverseShape replaces the end of a shape.
 func (t *ReshapeTransform) InverseShape(s []int) []int { return replaceEnd(s, t.out, t.in) }
+
+// batchOf is the shape before the dimensions of an event.
+func batchOf(x *Tensor, event []int) []int {
+	s := x.Shape()
+	return s[:len(atLeast(s, len(event)))-len(event)]
+}
 
 func replaceEnd(s, from, to []int) []int {
 	cut := len(atLeast(s, len(from))) - len(from)

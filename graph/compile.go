@@ -78,6 +78,7 @@ type instr struct {
 	group int32 // of opCall: the group of its only result; -1 without
 	fn    Func
 	free  []released
+	over  bool // opMove, opMoves: what the registers held before goes
 	node  *Node
 }
 
@@ -92,6 +93,8 @@ type program struct {
 	regs    int
 	groups  int
 	groupOf []int32      // by register: its group, -1 without
+	carried [][]int32    // by group: its registers, when control flow hands values on within it; otherwise none
+	flows   bool         // a group is so
 	extra   []extraConst // registers with defaults of helpers
 	frames  sync.Pool
 }
@@ -134,7 +137,9 @@ type usage struct {
 	onlyAt int    // the argument
 	parent *Value // in the group of values that share memory (union-find)
 	escape bool   // of a group's representative: something else may know the memory
-	fresh  bool   // the value's memory is new
+	outer  bool   // of a representative: a value of the group comes from the caller, or goes to it
+	flows  bool   // of a representative: If or Loop hands values on within the group
+	fresh  bool   // the value's memory is freed at its last use
 	load   bool   // something other than operators reads it, or an operator that changes it
 	group  int32
 }
@@ -166,7 +171,11 @@ func (c *compiler) run() {
 func (c *compiler) newReg(v *Value) int32 {
 	v.reg = int32(c.p.regs)
 	c.p.regs++
-	c.p.groupOf = append(c.p.groupOf, c.group(v))
+	g := c.group(v)
+	c.p.groupOf = append(c.p.groupOf, g)
+	if g >= 0 && c.usage(c.find(v)).flows {
+		c.p.carried[g] = append(c.p.carried[g], v.reg)
+	}
 	return v.reg
 }
 
@@ -306,11 +315,22 @@ func (c *compiler) union(v, w *Value) {
 	if a != b {
 		ua, ub := c.usage(a), c.usage(b)
 		ua.parent = b
-		ub.escape = ub.escape || ua.escape
+		ub.escape, ub.outer, ub.flows = ub.escape || ua.escape, ub.outer || ua.outer, ub.flows || ua.flows
 	}
 }
 
 func (c *compiler) escape(v *Value) { c.usage(c.find(v)).escape = true }
+
+// outer says that the caller knows the memory of a value.
+func (c *compiler) outer(v *Value) { c.usage(c.find(v)).outer = true }
+
+// flow says that control flow hands on one of the values as v.
+func (c *compiler) flow(v *Value, from ...*Value) {
+	for _, w := range from {
+		c.union(v, w)
+	}
+	c.usage(c.find(v)).flows = true
+}
 
 // group is the number of a value's group, -1 when its memory is never freed by the program.
 func (c *compiler) group(v *Value) int32 {
@@ -318,30 +338,46 @@ func (c *compiler) group(v *Value) int32 {
 }
 
 // groups finds the values whose memory only this function knows: results of operators, which are neither part of
-// another value nor handed on. Values that share memory by the schemas are one group, and die together.
+// another value nor handed on. Values that share memory by the schemas are one group.
+//
+// In straight code a group dies with its last member, which is known here. What If and Loop hand on is one group with
+// what it was before and after: which of its values share memory is known only when the program runs. Such a value is
+// freed at its last use if no register of the group holds the same memory then, and if the memory was made during the
+// call: values of the caller and constants may be in the group.
 func (c *compiler) groups(b *Block) {
 	var fresh []*Value
 	var visit func(b *Block)
 	visit = func(b *Block) {
-		for _, v := range b.Params {
-			c.escape(v)
-		}
 		for _, n := range b.Nodes {
 			switch {
 			case c.fused[n]:
+			case n.Op == Constant:
+				c.outer(n.Out[0])
+			case n.Op == If:
+				for i, v := range n.Out {
+					c.flow(v, n.Blocks[0].Results[i], n.Blocks[1].Results[i])
+				}
+			case n.Op == Loop:
+				for i, v := range n.Out {
+					c.flow(v, n.In[2+i], n.Blocks[0].Params[1+i], n.Blocks[0].Results[1+i])
+				}
+			case n.Op == UncheckedCast:
+				c.flow(n.Out[0], n.In[0])
 			case n.Operator != nil && n.Operator.op != nil:
 				fresh = append(fresh, c.groupCall(n)...)
 			case n.Op == ListUnpack:
 				for _, v := range n.Out {
 					c.union(v, n.In[0])
 				}
-			default:
-				pure := n.Operator != nil && len(n.Operator.Results) == 1 && isPlain(n.Operator.Results[0].Type) &&
-					!slices.ContainsFunc(n.Operator.Params, func(p Param) bool { return p.Alias != "" })
-				for _, v := range n.In {
-					if !pure {
-						c.escape(v)
+			case n.Operator != nil && onTensors(n.Operator.Schema):
+				for _, v := range n.Out {
+					if !isPlain(v.Type) {
+						c.flow(v, tensorsOf(n.In)...)
 					}
+				}
+			default:
+				for _, v := range n.In {
+					c.escape(v)
 				}
 				for _, v := range n.Out {
 					c.escape(v)
@@ -351,11 +387,11 @@ func (c *compiler) groups(b *Block) {
 				visit(d)
 			}
 		}
-		for _, v := range b.Results {
-			c.escape(v)
-		}
 	}
 	visit(b)
+	for _, v := range append(slices.Clone(b.Params), b.Results...) {
+		c.outer(v)
+	}
 	// a group dies with its last member, at the place of its only fresh value
 	members := map[*Value][]*Value{}
 	for v := range c.uses {
@@ -365,14 +401,22 @@ func (c *compiler) groups(b *Block) {
 	roots := map[*Value]*Value{}
 	for _, v := range fresh {
 		r := c.find(v)
-		if roots[r] != nil {
+		if roots[r] != nil && !c.usage(r).flows {
 			c.escape(v)
 		}
 		roots[r] = v
 	}
 	for _, root := range fresh {
 		r := c.find(root)
-		if c.usage(r).escape || roots[r] != root {
+		if u := c.usage(r); u.flows && u.group < 0 && !u.escape && len(members[r]) <= maxCarried {
+			u.group = c.newGroup()
+			c.p.flows = true
+			for _, m := range members[r] {
+				c.usage(m).fresh = true
+			}
+			continue
+		}
+		if u := c.usage(r); u.escape || u.outer || u.flows || roots[r] != root {
 			continue
 		}
 		home, last := root.scope(), 0
@@ -392,11 +436,49 @@ func (c *compiler) groups(b *Block) {
 			c.usage(r).escape = true
 			continue
 		}
-		c.usage(r).group = int32(c.p.groups)
-		c.p.groups++
+		c.usage(r).group = c.newGroup()
 		c.usage(root).last = max(last, c.usage(root).last)
 		c.usage(root).fresh = true
 	}
+}
+
+// maxCarried bounds the values of a group that are looked through at each last use.
+const maxCarried = 256
+
+func (c *compiler) newGroup() int32 {
+	c.p.groups++
+	c.p.carried = append(c.p.carried, nil)
+	return int32(c.p.groups - 1)
+}
+
+// onTensors reports a helper that keeps none of its arguments: it has nothing but tensors and plain values, and its
+// results are plain, or tensors that may be its arguments.
+func onTensors(s *Schema) bool {
+	for _, p := range s.Params {
+		if !isPlain(p.Type) && !isTensor(p.Type) {
+			return false
+		}
+	}
+	for _, r := range s.Results {
+		if !isPlain(r.Type) && !isTensor(r.Type) {
+			return false
+		}
+	}
+	return !s.VarArgs
+}
+
+// isTensor reports Tensor and Tensor?.
+func isTensor(t *Type) bool {
+	return t.Kind == TensorType || t.Kind == OptionalType && t.Elems[0].Kind == TensorType
+}
+
+func tensorsOf(l []*Value) (out []*Value) {
+	for _, v := range l {
+		if !isPlain(v.Type) {
+			out = append(out, v)
+		}
+	}
+	return out
 }
 
 func isPlain(t *Type) bool {
@@ -492,9 +574,9 @@ func (c *compiler) block(b *Block) {
 			dies[max(u.last, at)] = append(dies[max(u.last, at)], r)
 		}
 	}
-	if b.Owner != nil || len(b.Nodes) > 0 {
-		for _, v := range b.Params {
-			if b.Owner == nil { // a function's own parameters; those of a loop are written again
+	if len(b.Nodes) > 0 {
+		for i, v := range b.Params {
+			if b.Owner == nil || i > 0 && c.usage(v).last >= 0 { // the number of an iteration is a number
 				note(v, 0)
 			}
 		}
@@ -592,25 +674,46 @@ func (c *compiler) branch(n *Node) {
 	jump := len(c.p.code)
 	c.emit(instr{op: opJumpIf, node: n, in: regs(n.In)})
 	c.block(n.Blocks[0])
-	c.moves(n, regs(n.Blocks[0].Results), regs(n.Out))
+	c.leave(n.Blocks[0], n.Blocks[0].Results, regs(n.Out))
 	end := len(c.p.code)
 	c.emit(instr{op: opJump, node: n})
 	c.p.code[jump].to = int32(len(c.p.code))
 	c.block(n.Blocks[1])
-	c.moves(n, regs(n.Blocks[1].Results), regs(n.Out))
+	c.leave(n.Blocks[1], n.Blocks[1].Results, regs(n.Out))
 	c.p.code[end].to = int32(len(c.p.code))
 }
 
-func (c *compiler) moves(n *Node, in, out []int32) {
+// leave moves results of a block to the registers out at its end. The registers of the block that held them are done
+// with.
+func (c *compiler) leave(b *Block, results []*Value, out []int32) {
+	i := c.moves(b.Owner, regs(results), out)
+	if i == nil {
+		return
+	}
+	for _, v := range results {
+		if v.scope() != b || int(v.reg) < len(c.p.consts) || slices.Contains(out, v.reg) ||
+			slices.ContainsFunc(i.free, func(r released) bool { return r.reg == v.reg }) {
+			continue
+		}
+		r := released{reg: v.reg, group: -1}
+		if c.usage(v).fresh {
+			r.group = c.group(v)
+		}
+		i.free = append(i.free, r)
+	}
+}
+
+func (c *compiler) moves(n *Node, in, out []int32) *instr {
 	switch len(out) {
 	case 0:
 	case 1:
 		if in[0] != out[0] {
-			c.emit(instr{op: opMove, node: n, in: in, out: out})
+			return c.emit(instr{op: opMove, node: n, in: in, out: out})
 		}
 	default:
-		c.emit(instr{op: opMoves, node: n, in: in, out: out})
+		return c.emit(instr{op: opMoves, node: n, in: in, out: out})
 	}
+	return nil
 }
 
 func (c *compiler) loop(n *Node) {
@@ -625,10 +728,13 @@ func (c *compiler) loop(n *Node) {
 	head := len(c.p.code)
 	c.emit(instr{op: opLoopHead, node: n, in: []int32{count, n.In[0].reg, cond}, out: params[:1]})
 	c.block(b)
-	c.moves(n, regs(b.Results), append([]int32{cond}, params[1:]...))
+	c.leave(b, b.Results, append([]int32{cond}, params[1:]...))
+	if next := &c.p.code[len(c.p.code)-1]; next.op == opMove || next.op == opMoves {
+		next.over = true
+	}
 	c.emit(instr{op: opLoopNext, node: n, in: []int32{count}, to: int32(head)})
 	c.p.code[head].to = int32(len(c.p.code))
-	c.moves(n, params[1:], regs(n.Out))
+	c.leave(b, b.Params[1:], regs(n.Out))
 }
 
 // call emits a call of an operator or a helper.

@@ -81,6 +81,7 @@ type frame struct {
 	f      *Function
 	regs   []tensor.Value
 	shared []bool // by group: another group has the same memory
+	mark   uint64 // when the call began, in the order in which memory is made
 	pc     int
 	caller *frame
 	buf    [8]tensor.Value // arguments of helpers
@@ -133,6 +134,9 @@ func (x *exec) call(f *Function, args, res []tensor.Value) {
 	}
 	fr := p.frames.Get().(*frame)
 	fr.f, fr.caller, fr.pc = f, x.top, 0
+	if p.flows {
+		fr.mark = tensor.StorageMark()
+	}
 	for i, r := range p.params {
 		fr.regs[r] = args[i]
 	}
@@ -202,9 +206,13 @@ func (x *exec) run(f *frame) {
 				unpack(f, in, v)
 			}
 		case opMove:
+			was := regs[in.out[0]]
 			regs[in.out[0]] = regs[in.in[0]]
+			if in.over {
+				f.drop(was, f.p.groupOf[in.out[0]])
+			}
 		case opMoves:
-			x.moves(f, in)
+			f.moves(in)
 		case opLoad:
 			regs[in.out[0]] = fresh(in.node.Const)
 		case opJump:
@@ -231,23 +239,52 @@ func (x *exec) run(f *frame) {
 			x.structural(f, in)
 		}
 		for _, r := range in.free {
-			if r.group >= 0 && regs[r.reg].K == tensor.KTensor && !f.shared[r.group] {
-				tensor.ReleaseConsumed(regs[r.reg].T)
-			}
+			was := regs[r.reg]
 			regs[r.reg] = tensor.Value{}
+			if r.group >= 0 && was.K == tensor.KTensor {
+				f.drop(was, r.group)
+			}
 		}
 	}
 }
 
+// drop frees the memory of a value of a group that no register holds any more, unless something else may know it.
+func (f *frame) drop(v tensor.Value, group int32) {
+	if group < 0 || v.K != tensor.KTensor || v.T == nil || f.shared[group] {
+		return
+	}
+	st := v.T.Storage()
+	if st == nil {
+		return
+	}
+	if regs := f.p.carried[group]; regs != nil {
+		if !st.MadeSince(f.mark) {
+			return
+		}
+		for _, r := range regs {
+			if w := &f.regs[r]; w.K == tensor.KTensor && w.T != nil && w.T.Storage() == st {
+				return
+			}
+		}
+	}
+	tensor.ReleaseConsumed(v.T)
+}
+
 // moves copies registers all at once, since a loop may exchange values.
-func (x *exec) moves(f *frame, in *instr) {
-	var buf [16]tensor.Value
-	tmp := buf[:0]
+func (f *frame) moves(in *instr) {
+	var buf, old [16]tensor.Value
+	tmp, was := buf[:0], old[:0]
 	for _, r := range in.in {
 		tmp = append(tmp, f.regs[r])
 	}
 	for i, r := range in.out {
+		if in.over {
+			was = append(was, f.regs[r])
+		}
 		f.regs[r] = tmp[i]
+	}
+	for i := range was {
+		f.drop(was[i], f.p.groupOf[in.out[i]])
 	}
 }
 

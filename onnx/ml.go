@@ -161,6 +161,14 @@ func (n *node) post(g *graph.Value) *graph.Value {
 	return g
 }
 
+// postTargets is post for what a regression gives. A single target takes PROBIT only, as in ONNX Runtime.
+func (n *node) postTargets(g *graph.Value, targets int) *graph.Value {
+	if targets == 1 && n.str("post_transform", "NONE") != "PROBIT" {
+		return g
+	}
+	return n.post(g)
+}
+
 // classes are the labels of a classifier: integers, or strings, of which the program computes with the positions.
 type classes struct {
 	ints  *value // labels, or positions of the labels in texts
@@ -198,7 +206,9 @@ func linearClassifier(n *node) []*value {
 	return []*value{n.label(n.call("onnx::classify", g, labels.ints), labels), n.tensor(s, onnxpb.Float)}
 }
 
-func linearRegressor(n *node) []*value { return one(n.tensor(n.post(n.linear()), onnxpb.Float)) }
+func linearRegressor(n *node) []*value {
+	return one(n.tensor(n.postTargets(n.linear(), n.int("targets", 1)), onnxpb.Float))
+}
 
 func normalizer(n *node) []*value {
 	v := n.same(n.call("onnx::ml_normalize", n.T(0), n.str("norm", "MAX")))

@@ -2,6 +2,7 @@ package onnx
 
 import (
 	"math"
+	"slices"
 
 	"github.com/gotorch-dev/torch/internal/onnxpb"
 	"github.com/gotorch-dev/torch/tensor"
@@ -293,7 +294,8 @@ func (n *node) oldForest(what string, targets int) *forest {
 
 func treeRegressor(n *node) []*value {
 	f := n.oldForest("target", n.int("n_targets", 1))
-	return one(n.tensor(n.post(n.call("onnx::trees", n.T(0), n.opaque(f))), onnxpb.Float))
+	g := n.call("onnx::trees", n.T(0), n.opaque(f))
+	return one(n.tensor(n.postTargets(g, f.targets), onnxpb.Float))
 }
 
 // treeClassifier gives the class with the highest score, and all scores. With two classes and weights for one of them
@@ -308,14 +310,24 @@ func treeClassifier(n *node) []*value {
 		}
 	}
 	g := n.call("onnx::trees", n.T(0), n.opaque(f))
-	scores := n.post(g)
 	if single {
-		kind := n.str("post_transform", "NONE")
-		both := n.calls("onnx::two_classes", g, f.firstTarget(), kind)
+		at := f.firstTarget()
+		both := n.calls("onnx::two_classes", g, at, at == 0 && len(f.base) < 2, f.positive(),
+			n.str("post_transform", "NONE"))
 		return []*value{n.label(n.call("aten::index_select", labels.ints, 0, both[0]), labels),
 			n.tensor(both[1], onnxpb.Float)}
 	}
-	return []*value{n.label(n.call("onnx::classify", g, labels.ints), labels), n.tensor(scores, onnxpb.Float)}
+	return []*value{n.label(n.call("onnx::classify", g, labels.ints), labels), n.tensor(n.post(g), onnxpb.Float)}
+}
+
+// positive reports that no leaf takes from a score.
+func (f *forest) positive() bool {
+	for _, t := range f.nodes {
+		if slices.ContainsFunc(t.weights, func(w float64) bool { return w < 0 }) {
+			return false
+		}
+	}
+	return true
 }
 
 // firstTarget is the target of the first leaf.
@@ -328,22 +340,31 @@ func (f *forest) firstTarget() int {
 	return 0
 }
 
+// The scores of two classes, and the class, where a model has one score only: in the column of x. The specification
+// leaves open what the other score is; here it is as in ONNX Runtime. A score alone stands for both classes: as a
+// probability where all weights are positive, otherwise by its sign, and of the transformations only LOGISTIC and
+// PROBIT change it. Else the other score is 0 before the transformation.
 func init() {
-	helper("two_classes(Tensor x, int column, str kind) -> (Tensor, Tensor)", func(a args) any {
-		s := a.T(0).Select(1, a.int(1))
-		limit := 0.5
-		var pair *T
-		switch a.str(2) {
-		case "LOGISTIC":
-			p := s.Sigmoid()
-			pair = call("aten::stack", []*T{p.Neg().AddScalar(1), p}, 1)
-			limit = 0
-		case "NONE":
-			pair = call("aten::stack", []*T{s.Neg().AddScalar(1), s}, 1)
-		default:
-			pair = postTransform(call("aten::stack", []*T{s.Neg(), s}, 1), a.str(2))
-			limit = 0
-		}
-		return []any{s.GtScalar(limit).ToDType(tensor.Int64), pair}
-	})
+	helper("two_classes(Tensor x, int column, bool alone, bool positive, str kind) -> (Tensor, Tensor)",
+		func(a args) any {
+			column, kind := a.int(1), a.str(4)
+			s := a.T(0).Select(1, column)
+			limit := 0.0
+			if a.bool(3) {
+				limit = 0.5
+			}
+			pair := []*T{s.Neg(), s}
+			switch {
+			case !a.bool(2):
+				pair[1-column], pair[column] = call("aten::zeros_like", s), s
+			case kind == "LOGISTIC":
+			case kind == "PROBIT":
+				pair, kind = []*T{postTransform(s, kind), call("aten::zeros_like", s)}, "NONE"
+			case a.bool(3):
+				pair[0], kind = s.Neg().AddScalar(1), "NONE"
+			default:
+				kind = "NONE"
+			}
+			return []any{s.GtScalar(limit).ToDType(tensor.Int64), postTransform(call("aten::stack", pair, 1), kind)}
+		})
 }

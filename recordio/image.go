@@ -9,6 +9,8 @@ import (
 	"image/png"
 	"math"
 	"strings"
+
+	"github.com/gotorch-dev/torch/internal/mem"
 )
 
 // ColorFlag says which channels decoding an image gives; the values are those
@@ -32,8 +34,16 @@ type Image struct {
 	Pix     []uint8
 }
 
-// NewImage returns a black image of h rows and w columns with 1, 3 or 4 channels.
-func NewImage(h, w, c int) *Image { return &Image{h, w, c, make([]uint8, h*w*c)} }
+// NewImage returns a black image of h rows and w columns with 1, 3 or 4 channels. It panics if a number is negative or
+// memory does not suffice.
+func NewImage(h, w, c int) *Image {
+	if h < 0 || w < 0 || c < 0 {
+		panic(fmt.Sprintf("recordio: a picture of %d x %d x %d", h, w, c))
+	}
+	mem.Check(w, max(c, 1)) // so w*c is a number
+	mem.Check(h, max(w*c, 1))
+	return &Image{h, w, c, make([]uint8, h*w*c)}
+}
 
 // At returns the value at row y, column x, channel c.
 func (m *Image) At(y, x, c int) uint8 { return m.Pix[(y*m.W+x)*m.C+c] }
@@ -515,7 +525,7 @@ type tap struct{ at, w0, w1 int }
 // weights, which add up to 2048. Columns are clamped here, rows when read.
 func linearTaps(src, dst int, clampEdges bool) []tap {
 	scale := 1 / (float64(dst) / float64(src))
-	taps := make([]tap, dst)
+	taps := mem.Make[tap](dst)
 	for i := range taps {
 		f := float32((float64(i)+0.5)*scale - 0.5)
 		at := int(math.Floor(float64(f)))

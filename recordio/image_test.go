@@ -3,11 +3,14 @@ package recordio
 import (
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/gotorch-dev/torch/internal/mem"
 )
 
 type cvImage struct {
@@ -187,4 +190,24 @@ func TestImageErrors(t *testing.T) {
 
 func fixPNGHeader(b []byte) {
 	binary.BigEndian.PutUint32(b[29:], crc32.ChecksumIEEE(b[12:29]))
+}
+
+// Sizes that have no room panic before memory is taken, with an error that names the memory.
+func TestHugeImages(t *testing.T) {
+	for name, f := range map[string]func(){
+		"new":     func() { NewImage(1<<31, 1<<31, 4) },
+		"row":     func() { NewImage(1, 1<<40, 3) },
+		"resize":  func() { ramp(3).Resize(1<<40, 1<<40) },
+		"stretch": func() { ramp(1).Resize(1, 1<<40) },
+	} {
+		func() {
+			defer func() {
+				var e *mem.OutOfMemory
+				if err, ok := recover().(error); !ok || !errors.As(err, &e) {
+					t.Errorf("%s panics with %v", name, err)
+				}
+			}()
+			f()
+		}()
+	}
 }

@@ -307,6 +307,9 @@ func (c *Ctx) runComposedVariant() {
 	f.outs = f.outBuf[:0]
 	f.mode, f.later = c.mode, given
 	f.dispatch()
+	for i, r := range f.outs[min(len(given), len(f.outs)):] { // Out of several results is the first one
+		c.SetOut(len(given)+i, r)
+	}
 	for i, g := range given {
 		r := f.outs[i]
 		c.checkOutType(g, r.dt)

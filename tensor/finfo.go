@@ -80,7 +80,7 @@ type IntInfo struct {
 
 // IInfo describes an integer dtype. It panics for bool and for floating-point dtypes.
 func IInfo(dt DType) IntInfo {
-	if dt == Bool || dt.IsDifferentiable() {
+	if dt == Bool || dt.IsDifferentiable() || dt.Size() == 0 {
 		Fail(ErrDType, "torch.iinfo() requires an integer input type, got %s. Use FInfo for floating-point types.", dt)
 	}
 	bits := 8 * dt.Size()

@@ -1,6 +1,7 @@
 package tensor_test
 
 import (
+	"errors"
 	"math"
 	"testing"
 
@@ -33,8 +34,13 @@ func TestTypeInfo(t *testing.T) {
 	if err := tensor.Try(func() { tensor.FInfo(tensor.Int8) }); err == nil {
 		t.Error("finfo of an integer")
 	}
-	if err := tensor.Try(func() { tensor.IInfo(tensor.Bool) }); err == nil {
-		t.Error("iinfo of bool")
+	for _, dt := range []tensor.DType{tensor.Bool, 0} {
+		if err := tensor.Try(func() { tensor.IInfo(dt) }); !errors.Is(err, tensor.ErrDType) {
+			t.Errorf("iinfo of %s: %v", dt, err)
+		}
+	}
+	if err := tensor.Try(func() { tensor.FInfo(0) }); !errors.Is(err, tensor.ErrDType) {
+		t.Errorf("finfo of no dtype: %v", err)
 	}
 }
 

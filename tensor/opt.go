@@ -42,7 +42,8 @@ func OptFloatsValue(l []float64) Value {
 	return FloatsValue(l)
 }
 
-// SetOutArg makes the call write its (single) result to out, as the out argument does in PyTorch.
+// SetOutArg makes the call write its result to out, as the out argument does in PyTorch: of several results the first
+// one. The others are new tensors, where PyTorch wants one out tensor for each.
 func (c *Ctx) SetOutArg(out *Tensor) {
 	c.given = []*Tensor{out}
 	c.outForm = true

@@ -54,6 +54,8 @@ func combine(higher, lower DType) DType {
 
 // ResultType is torch.result_type.
 func ResultType(a, b *Tensor) DType {
+	a.mustHaveMemory("torch.result_type")
+	b.mustHaveMemory("torch.result_type")
 	var p Promoter
 	p.Add(a)
 	p.Add(b)

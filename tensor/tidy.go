@@ -103,7 +103,7 @@ func tidy(f func(), results func() []*Tensor) {
 
 // reach calls f for the storages of t, of its gradient and of everything that its gradient rules read.
 func reach(t *Tensor, f func(*Storage)) {
-	if t == nil {
+	if t == nil || t.st == nil { // a zero Tensor has no memory
 		return
 	}
 	done := map[*Node]bool{}

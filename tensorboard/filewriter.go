@@ -42,9 +42,12 @@ type fileJob struct {
 // errClosed is returned by a FileWriter after Close.
 var errClosed = errors.New("tensorboard: the event file is closed")
 
+// mostWaiting bounds the queue of a FileWriter, for which memory is taken at once.
+const mostWaiting = 1 << 16
+
 // NewFileWriter creates the directory if need be and an event file in it, named
 // events.out.tfevents.<seconds>.<host>.<pid>.<n><suffix>. queue is the number of
-// events that may wait (0: 10), flush how long at most (0: two minutes).
+// events that may wait (0: 10, at most 65536), flush how long at most (0: two minutes).
 func NewFileWriter(dir string, queue int, flush time.Duration, suffix string) (*FileWriter, error) {
 	if queue <= 0 {
 		queue = 10
@@ -66,7 +69,7 @@ func NewFileWriter(dir string, queue int, flush time.Duration, suffix string) (*
 	if err != nil {
 		return nil, fmt.Errorf("tensorboard: %w", err)
 	}
-	w := &FileWriter{dir: dir, path: path, queue: make(chan fileJob, queue), done: make(chan struct{})}
+	w := &FileWriter{dir: dir, path: path, queue: make(chan fileJob, min(queue, mostWaiting)), done: make(chan struct{})}
 	go w.run(f, flush)
 	err = w.Add(&Event{WallTime: now(), What: EventFileVersion, FileVersion: "brain.Event:2",
 		SourceMetadata: &SourceMetadata{Writer: sourceWriter}})

@@ -336,6 +336,9 @@ type IndependentConstraint struct {
 // Independent takes the n rightmost batch dimensions of a constraint together: a value lies in it when all parts lie in
 // base.
 func Independent(base Constraint, n int) *IndependentConstraint {
+	if base == nil {
+		tensor.Fail(tensor.ErrType, "constraints.Independent: the base is nil")
+	}
 	if n < 0 {
 		tensor.Fail(tensor.ErrValue, "reinterpreted_batch_ndims must be >= 0, got %d", n)
 	}

@@ -103,21 +103,29 @@ func CholeskyInverse[E Element](a []E, n int) {
 		clear(a[i*n+i+1 : (i+1)*n])
 	}
 	invertLower(a, n, n)
-	// Row strips of L⁻ᴴ·L⁻¹: row i of the product needs the rows of L⁻¹ from i on.
-	x := make([]E, n*n)
 	c, ldc := conjugated(a, n, n, n)
+	// Row strips of L⁻ᴴ·L⁻¹ from the top: a strip needs rows of L⁻¹ from its own first one on alone, so that it can take
+	// the place of its rows. Its adjoint is the part above the diagonal.
 	const strip = 128
+	w := make([]E, min(strip, n)*n)
 	for i := 0; i < n; i += strip {
 		s := min(strip, n-i)
-		mul(s, i+s, n-i, 1, c[i*ldc+i:], 1, ldc, a[i*n:], n, 1, 0, x[i*n:], n, 1)
-	}
-	for i := range n {
-		x[i*n+i] = Num[E](Re(x[i*n+i]))
-		for j := range i {
-			x[j*n+i] = Conj(x[i*n+j])
+		k := i + s
+		mul(s, k, n-i, 1, c[i*ldc+i:], 1, ldc, a[i*n:], n, 1, 0, w, k, 1)
+		turnOver(a[i:], n, w, k, s, i)
+		for q := range i {
+			row := a[q*n+i:][:s]
+			copyConj(row, row)
+		}
+		for r := range s {
+			row := w[r*k:][:i+r+1]
+			row[i+r] = Num[E](Re(row[i+r]))
+			copy(a[(i+r)*n:], row)
+			for q, v := range row[i:] {
+				a[(i+q)*n+i+r] = Conj(v)
+			}
 		}
 	}
-	copy(a, x)
 }
 
 // invertLower inverts a lower triangle in place; the elements above the diagonal are zero. [A 0; B C]⁻¹ is
@@ -129,10 +137,15 @@ func invertLower[E Element](a []E, n, ld int) {
 		SolveLower(low, ld, b, n-h, h, ld, false)
 		invertLower(a, h, ld)
 		invertLower(low, n-h, ld)
-		t := make([]E, (n-h)*h)
-		mul(n-h, h, h, -1, b, ld, 1, a, ld, 1, 0, t, h, 1)
-		for i := range n - h {
-			copy(b[i*ld:][:h], t[i*h:])
+		// Columns of the product from the left: they need the columns of B from their own first one on alone.
+		const strip = 128
+		t := make([]E, (n-h)*min(strip, h))
+		for j := 0; j < h; j += strip {
+			s := min(strip, h-j)
+			mul(n-h, s, h-j, -1, b[j:], ld, 1, a[j*ld+j:], ld, 1, 0, t, s, 1)
+			for i := range n - h {
+				copy(b[i*ld+j:][:s], t[i*s:])
+			}
 		}
 		return
 	}

@@ -16,20 +16,27 @@ func LU[E Element](a []E, m, n, ld int, piv []int32, pivot bool) (info int) {
 	switch {
 	case m <= 32 || n <= 2:
 		return luColumns(a, m, n, ld, piv, pivot)
-	case n <= 32:
-		return luPanel(a, m, n, ld, piv, pivot)
+	case n <= 64 && n <= m:
+		t := make([]E, n*m)
+		turnOver(t, m, a, ld, m, n)
+		info = luPanel(t, m, 0, n, n, piv, pivot)
+		turnOver(a, ld, t, m, n, m)
+		return info
 	}
 	half := k / 2
 	info = LU(a, m, half, ld, piv[:half], pivot)
 	right := a[half:]
-	swapRows(right, n-half, ld, piv[:half])
-	SolveLower(a, ld, right, half, n-half, ld, true)
+	strips(n-half, half*half/2, func(lo, hi int) {
+		swapRows(right[lo:], hi-lo, ld, piv[:half])
+		solveLower(a, ld, right[lo:], half, hi-lo, ld, true)
+	})
 	rest := a[half*ld+half:]
 	mul(m-half, n-half, half, -1, a[half*ld:], ld, 1, right, ld, 1, 1, rest, ld, 1)
 	if i := LU(rest, m-half, n-half, ld, piv[half:k], pivot); i > 0 && info == 0 {
 		info = i + half
 	}
-	swapRows(a[half*ld:], half, ld, piv[half:k])
+	left := a[half*ld:]
+	strips(half, 8*(k-half), func(lo, hi int) { swapRows(left[lo:], hi-lo, ld, piv[half:k]) })
 	for i := half; i < k; i++ {
 		piv[i] += int32(half)
 	}
@@ -81,15 +88,32 @@ func luReal[R Real](a []R, m, n, ld int, piv []int32, pivot bool) (info int) {
 	return info
 }
 
-// luPanel factors a tall matrix of few columns on a transposed copy, whose rows are contiguous columns. Column j is
-// updated by the columns before it when its turn comes (Golub and Van Loan, Matrix Computations, 4th edition, 2013,
-// section 3.2.9, the gaxpy form).
-func luPanel[E Element](a []E, m, n, ld int, piv []int32, pivot bool) (info int) {
-	t := make([]E, n*m)
-	turnOver(t, m, a, ld, m, n)
-	for j := range n {
+// luPanel factors columns from to end-1 of a tall matrix of n columns, which are the rows of t, m elements each. What
+// columns before from change is done already; rows are exchanged in all columns.
+//
+// Columns are halved as in LU. Of few columns, each is updated by the ones before it when its turn comes (Golub and Van
+// Loan, Matrix Computations, 4th edition, 2013, section 3.2.9, the gaxpy form).
+func luPanel[E Element](t []E, m, from, end, n int, piv []int32, pivot bool) (info int) {
+	if end-from > 8 {
+		half := (from + end) / 2
+		info = luPanel(t, m, from, half, n, piv, pivot)
+		for c := half; c < end; c++ {
+			col := t[c*m : c*m+half]
+			for k := from; k < half; k++ {
+				if f := col[k]; f != 0 {
+					axpy(col[k+1:], -f, t[k*m+k+1:k*m+half])
+				}
+			}
+		}
+		mul(end-half, m-half, half-from, -1, t[half*m+from:], m, 1, t[from*m+half:], m, 1, 1, t[half*m+half:], m, 1)
+		if i := luPanel(t, m, half, end, n, piv, pivot); info == 0 {
+			info = i
+		}
+		return info
+	}
+	for j := from; j < end; j++ {
 		col := t[j*m:][:m]
-		for k := range j {
+		for k := from; k < j; k++ {
 			if f := col[k]; f != 0 {
 				axpy(col[k+1:], -f, t[k*m+k+1:(k+1)*m])
 			}
@@ -114,7 +138,6 @@ func luPanel[E Element](a []E, m, n, ld int, piv []int32, pivot bool) (info int)
 		}
 		divide(col[j+1:], col[j])
 	}
-	turnOver(a, ld, t, m, n, m)
 	return info
 }
 

@@ -151,28 +151,46 @@ func qrColumns[E Element](a []E, m, n, ld int, tau []E) {
 	}
 }
 
-// qrPanel is qrColumns on a transposed copy of a, in which columns are contiguous. It returns the vectors of the
-// reflections as the rows of a matrix.
+// qrPanel is QR for few columns, on a transposed copy of a, in which columns are contiguous. It returns the vectors of
+// the reflections as the rows of a matrix.
 func qrPanel[E Element](a []E, m, n, ld int, tau []E) []E {
 	t := make([]E, n*m)
 	turnOver(t, m, a, ld, m, n)
-	for j := range n {
-		v := t[j*m+j : (j+1)*m]
-		tau[j] = reflector(&v[0], v[1:], len(v)-1, 1)
-		beta := v[0]
-		v[0] = 1
-		for c := j + 1; c < n; c++ {
-			col := t[c*m+j : (c+1)*m]
-			axpy(col, -Conj(tau[j])*dotc(v, col), v)
-		}
-		v[0] = beta
-	}
+	qrRows(t, m, n, m, tau)
 	turnOver(a, ld, t, m, n, m)
 	for j := range n {
 		clear(t[j*m : j*m+j])
 		t[j*m+j] = 1
 	}
 	return t
+}
+
+// qrRows factors the m×n matrix whose columns are the rows of t. Columns are halved (Elmroth and Gustavson 1998, New
+// serial and parallel recursive QR factorization algorithms for SMP systems) until they are few.
+func qrRows[E Element](t []E, m, n, ld int, tau []E) {
+	if n > 8 {
+		h := n / 2
+		qrRows(t, m, h, ld, tau[:h])
+		v := make([]E, h*m)
+		for j := range h {
+			v[j*m+j] = 1
+			copy(v[j*m+j+1:(j+1)*m], t[j*ld+j+1:])
+		}
+		newBlock(v, m, tau[:h]).applyToRows(t[h*ld:], n-h, ld)
+		qrRows(t[h*ld+h:], m-h, n-h, ld, tau[h:])
+		return
+	}
+	for j := range n {
+		v := t[j*ld+j : j*ld+m]
+		tau[j] = reflector(&v[0], v[1:], len(v)-1, 1)
+		beta := v[0]
+		v[0] = 1
+		for c := j + 1; c < n; c++ {
+			col := t[c*ld+j : c*ld+m]
+			axpy(col, -Conj(tau[j])*dotc(v, col), v)
+		}
+		v[0] = beta
+	}
 }
 
 // block is a product of b reflections H1⋯Hb = I - V·T·Vᴴ with upper triangular T (Schreiber and Van Loan 1989, A
@@ -213,6 +231,17 @@ func (r *block[E]) apply(c []E, n, ldc int, adjoint bool) {
 		mul(b, k, b, 1, t, rs, cs, w, k, 1, 0, y, k, 1)
 		mul(m, k, b, -1, r.v, 1, m, y, k, 1, 1, c, ldc, 1)
 	})
+}
+
+// applyToRows multiplies the matrix whose n columns are the rows of c from the left by the adjoint of the block. With the
+// transpose R of that matrix, the transpose of the product is R - R·conj(V)·conj(T)·Vᵀ.
+func (r *block[E]) applyToRows(c []E, n, ldc int) {
+	m, b := r.m, r.b
+	w, y := make([]E, n*b), make([]E, n*b)
+	t, _ := conjugated(r.t, b, b, b)
+	mul(n, b, m, 1, c, ldc, 1, r.vc, 1, m, 0, w, b, 1)
+	mul(n, b, b, 1, w, b, 1, t, b, 1, 0, y, b, 1)
+	mul(n, m, b, -1, y, b, 1, r.v, m, 1, 1, c, ldc, 1)
 }
 
 // ApplyQ multiplies the m×n matrix c from the left by Q = H1⋯Hk, or by its adjoint; the reflections are as QR leaves

@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
+	"github.com/gotorch-dev/torch/internal/par"
 )
 
 // axpy adds f·x to y.
@@ -110,8 +111,18 @@ func copyConj[E Element](to, from []E) {
 	}
 }
 
-// turnOver makes t, of row length ldt, the transpose of the rows×cols matrix a.
+// turnOver makes t, of row length ldt, the transpose of the rows×cols matrix a, on several threads where that pays.
 func turnOver[E Element](t []E, ldt int, a []E, ld, rows, cols int) {
+	switch {
+	case rows == 0 || cols == 0:
+	case rows >= cols:
+		par.For(rows, max(64, 1<<14/cols), func(lo, hi int) { turnOverPart(t[lo:], ldt, a[lo*ld:], ld, hi-lo, cols) })
+	default:
+		par.For(cols, max(64, 1<<14/rows), func(lo, hi int) { turnOverPart(t[lo*ldt:], ldt, a[lo:], ld, rows, hi-lo) })
+	}
+}
+
+func turnOverPart[E Element](t []E, ldt int, a []E, ld, rows, cols int) {
 	switch t := any(t).(type) {
 	case []float32:
 		vec.TransposeF32(t, ldt, any(a).([]float32), ld, rows, cols)

@@ -80,13 +80,17 @@ func init() {
 			}
 		},
 		VJP: func(c *Ctx, g *T) []*T {
-			dims := c.Ints(1)
-			if last := dims[len(dims)-1]; c.Bool(3) { // the other half gets zeros
-				if n, have := c.Shape(0)[op.Wrap(c, last, len(c.Shape(0)))], g.Size(last); n > have {
-					pad := make([]int, 2*(g.Dim()-op.Wrap(c, last, g.Dim())))
-					pad[len(pad)-1] = n - have
-					g = op.Call1("aten::constant_pad_nd", g, pad, 0)
+			dims, sh := c.Ints(1), c.Shape(0)
+			if c.Bool(3) {
+				// The real part of the backward transform is that of Hermitian numbers, of which all but those that are
+				// their own mirror images are half of g.
+				last := op.Wrap(c, dims[len(dims)-1], len(sh))
+				n, h := sh[last], g.MulScalar(0.5)
+				h.Narrow(last, 0, 1).MulScalarInPlace(2)
+				if n%2 == 0 {
+					h.Narrow(last, n/2, 1).MulScalarInPlace(2)
 				}
+				return []*T{op.Call1("aten::_fft_c2r", h, dims, c.Int(2), n)}
 			}
 			return []*T{op.Call1("aten::_fft_c2c", g, dims, c.Int(2), false).Real()}
 		},

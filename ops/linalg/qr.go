@@ -203,28 +203,52 @@ func inferORMQR(c *Ctx) {
 	columns(c, 0, x.Shape(), x.DType())
 }
 
-// reflections applies H1⋯Hk, or its conjugate transpose, to x from the left, one reflection after the other. It is what
-// gradients of the products of reflections are made of.
+// reflections applies H1⋯Hk, or its conjugate transpose, to x from the left, by public operators. It is what gradients
+// of the products of reflections are made of.
+//
+// A block of reflections is I - V·T·Vᴴ with T = D·(I + S·D)⁻¹, where D is the diagonal matrix of the factors tau and S
+// the part of VᴴV above the diagonal (Joffrain et al. 2006, "Accumulating Householder transformations, revisited"; this
+// form does not divide by tau, which may be 0).
 func reflections(a, tau, x *T, adjoint bool) *T {
+	const width = 64
 	k, m := tau.Size(-1), a.Size(-2)
-	for j := range k {
-		i := k - 1 - j
-		if adjoint {
-			i = j
-		}
-		one := op.Full(a, join(batch(a.Shape()), 1, 1), 1, a.DType())
-		v := op.Call1("aten::cat", []*T{one, a.Narrow(-1, i, 1).Narrow(-2, i+1, m-i-1)}, -2)
-		v = op.Call1("aten::constant_pad_nd", v, []int{0, 0, i, 0})
-		t := tau.Narrow(-1, i, 1).Unsqueeze(-1)
-		if adjoint {
-			t = t.Conj()
-		}
-		x = x.Sub(t.Mul(v.MatMul(v.MH().MatMul(x))))
-	}
 	if k == 0 {
 		return x.Clone()
 	}
-	return x
+	v := a.Narrow(-1, 0, k).Tril(tensor.TrilOptions{Diagonal: -1})
+	v = v.Add(op.Call1("aten::eye.m", m, k, a.DType(), nil, a.Device()))
+	block := func(x *T, i int) *T { // x has the rows from i on
+		b := min(width, k-i)
+		v, tau := v.Narrow(-2, i, m-i).Narrow(-1, i, b), tau.Narrow(-1, i, b)
+		vh, d := v.MH(), tau.Unsqueeze(-1)
+		sd := vh.MatMul(v).Triu(tensor.TriuOptions{Diagonal: 1}).Mul(tau.Unsqueeze(-2))
+		y := vh.MatMul(x)
+		if adjoint {
+			y = op.Call1("aten::linalg_solve_triangular", sd.MH(), d.Conj().Mul(y), false, true, true)
+		} else {
+			y = d.Mul(op.Call1("aten::linalg_solve_triangular", sd, y, true, true, true))
+		}
+		return x.Sub(v.MatMul(y))
+	}
+	last := (k - 1) / width * width
+	sizes := make([]int, 0, last/width+1) // rows that later blocks do not change, block by block, and all others
+	for range last / width {
+		sizes = append(sizes, width)
+	}
+	rows := op.Call("aten::split_with_sizes", x, append(sizes, m-last), -2)
+	if !adjoint {
+		y := block(rows[len(rows)-1], last)
+		for i := last - width; i >= 0; i -= width {
+			y = block(op.Call1("aten::cat", []*T{rows[i/width], y}, -2), i)
+		}
+		return y
+	}
+	var done []*T
+	for i := 0; i < last; i += width {
+		p := op.Call("aten::split_with_sizes", block(x, i), []int{width, m - i - width}, -2)
+		done, x = append(done, p[0]), p[1]
+	}
+	return op.Call1("aten::cat", append(done, block(x, last)), -2)
 }
 
 // qrMode reads the mode of linalg_qr.

@@ -38,8 +38,9 @@ func init() {
 		"F::multilabel_soft_margin_loss :: 3x4 {0,1,1,0;1,0,1,0;0,0,0,1} | nograd",
 		"nll_loss nll_loss_nd F::nll_loss cross_entropy_loss F::cross_entropy :: 3x4 {0,2,1} ; 3x4 {0,2,1} 4@0.5..2 "+
 			"| const=2 ; 3x4 {0,-100,1}",
-		"nll_loss_forward :: 3x4 {0,2,1} None 1 -100 ; 3x4 {0,2,1} 4@0.5..2 0 -100 | const=2 first",
-		"nll_loss_backward :: s 3x4 {0,2,1} None 1 -100 s | nograd",
+		"nll_loss_forward :: 3x4 {0,2,1} None 1 -100 ; 3x4 {0,2,1} 4@0.5..2 0 -100 | const=2 first "+
+			"; 4 s:i3 4@0.5..2 1 -100 | const=2 first ; 4 s:i3 None 0 -100",
+		"nll_loss_backward :: s 3x4 {0,2,1} None 1 -100 s | nograd ; s 4 s:i3 4@0.5..2 1 -100 s | nograd",
 		"nll_loss2d :: 2x3x2x2 2x2x2:i3", "nll_loss2d_forward :: 2x3x2x2 2x2x2:i3 None 1 -100",
 		"nll_loss2d_backward :: s 2x3x2x2 2x2x2:i3 None 1 -100 s | nograd",
 		"ctc_loss.IntList F::ctc_loss.IntList _ctc_loss :: 6x2x4 {1,2,3;2,2,1} [6,5] [3,2] | nograd",

@@ -111,10 +111,10 @@ func targetWeights(b *tensor.Batched, x, target *T, ignore int) *T {
 }
 
 func nllBatch(b *tensor.Batched) []tensor.Value {
-	if r := b.Rank(0); r != 2 && r != 4 || b.C.Has(2) && b.Has(2) {
+	x, target, single := samplesOf(b, 0)
+	if x == nil || b.C.Has(2) && b.Has(2) {
 		return b.Loop()
 	}
-	x, target := b.Full(0), b.Full(1)
 	var each []int // the dimensions of an example's targets
 	for d := 1; d < target.Dim(); d++ {
 		each = append(each, d)
@@ -131,15 +131,31 @@ func nllBatch(b *tensor.Batched) []tensor.Value {
 		y = y.SumDim(each)
 	default:
 		total = op.Zeros(total, total.Shape(), total.DType())
+		if single {
+			y = y.SqueezeDim(1)
+		}
 	}
 	return batching.Tensors(y, total)
 }
 
+// samplesOf are the input, argument i, and the targets of all examples, each example a batch of samples. An example
+// that is a single sample becomes a batch of one. They are nil for other ranks.
+func samplesOf(b *tensor.Batched, i int) (x, target *T, single bool) {
+	switch r := b.Rank(i); {
+	case r == 1 && b.Rank(i+1) == 0:
+		return b.Full(i).Unsqueeze(1), b.Full(i + 1).Unsqueeze(1), true
+	case r == 2 || r == 4:
+		return b.Full(i), b.Full(i + 1), false
+	}
+	return nil, nil, false
+}
+
 func nllBackwardBatch(b *tensor.Batched) []tensor.Value {
-	if r := b.Rank(1); r != 2 && r != 4 || b.C.Has(3) && b.Has(3) {
+	x, target, single := samplesOf(b, 1)
+	if x == nil || b.C.Has(3) && b.Has(3) {
 		return b.Loop()
 	}
-	g, x, target := b.Full(0), b.Full(1), b.Full(2)
+	g := b.Full(0)
 	if b.C.Int(4) == meanOf {
 		g = g.Div(b.Full(6))
 	}
@@ -151,7 +167,11 @@ func nllBackwardBatch(b *tensor.Batched) []tensor.Value {
 	args[0], args[1], args[2] = tensor.TensorValue(batching.FoldIn(g)), tensor.TensorValue(batching.FoldIn(x)),
 		tensor.TensorValue(batching.FoldIn(target))
 	args[4], args[6] = tensor.IntValue(0), tensor.TensorValue(op.Zeros(g, nil, x.DType()))
-	return batching.Tensors(batching.Unfold(b.Call(args)[0].T, b.Size()))
+	gx := batching.Unfold(b.Call(args)[0].T, b.Size())
+	if single {
+		gx = gx.SqueezeDim(1)
+	}
+	return batching.Tensors(gx)
 }
 
 // allSamples makes the samples of all examples one batch: input [C] or [N, C] from argument i on, then targets. It

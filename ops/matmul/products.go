@@ -206,7 +206,12 @@ func init() {
 				c.Return(x.Vdot(y))
 				return
 			}
-			c.Return(x.Conj().Mul(y).SumDim([]int{c.Int(2)}))
+			x = x.Conj()
+			if d := c.Int(2); (d == -1 || d == x.Dim()-1) && tensor.SameShape(x.Shape(), y.Shape()) {
+				c.Return(x.Unsqueeze(-2).MatMul(y.Unsqueeze(-1)).SqueezeDim(-1).SqueezeDim(-1)) // no array of products
+				return
+			}
+			c.Return(x.Mul(y).SumDim([]int{c.Int(2)}))
 		},
 	})
 	power := func(c *Ctx) {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/par"
+	"github.com/gotorch-dev/torch/ops/internal/half"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -59,19 +60,21 @@ func rmsBackward(m, n int, gx, gw, g, x, w, rstd []float32) {
 	if gw != nil {
 		dw = make([]float32, 2*blocks*n) // the second half are sums of g, which come along
 	}
+	few := max(1, layerTile/2/max(1, n))
 	par.For(m, block, func(lo, hi int) {
-		for r := lo; r < hi; r++ {
-			gr, xr := g[r*n:r*n+n], x[r*n:r*n+n]
-			if r+1 < m {
-				vec.PrefetchRow(g[(r+1)*n:][:n])
-				vec.PrefetchRow(x[(r+1)*n:][:n])
-			}
+		tmp := half.Borrow[float32](2 * min(few, hi-lo))
+		defer half.Return(tmp)
+		for r := lo; r < hi; r += few {
+			k := min(few, hi-r)
+			gr, xr, rs := g[r*n:(r+k)*n], x[r*n:(r+k)*n], rstd[r:r+k]
+			prefetch(g, (r+k)*n, k*n)
+			prefetch(x, (r+k)*n, k*n)
 			if gx != nil {
-				vec.RMSNormGradF32(gx[r*n:r*n+n], gr, w, xr, rstd[r])
+				vec.RMSNormGradRows(gx[r*n:(r+k)*n], gr, w, xr, n, rs, *tmp)
 			}
 			if gw != nil {
-				k := lo / block
-				vec.NormalizeParamsBackwardF32(dw[k*n:][:n], dw[(blocks+k)*n:][:n], gr, xr, 0, rstd[r])
+				at := lo / block * n
+				vec.RMSNormParamsRows(dw[at:at+n], dw[blocks*n+at:][:n], gr, xr, n, rs)
 			}
 		}
 	})

@@ -64,44 +64,46 @@ const longRow = 16
 func (k *taps[E, S]) adaptiveAvg1(w *window, out, in []S) {
 	isz, osz, wd := w.inSize(), w.outSize(), w.in[2]
 	bz, by, bx := w.adaptive()
-	w.each(func(p int) {
+	w.runs(func(lo, hi int) {
 		buf, back := borrow[E](wd + k.room(osz))
 		defer back()
 		room := cut(&buf, wd)
-		var row []E
-		src, o := in[p*isz:][:isz], out[p*osz:][:osz]
-		dst := k.place(o, buf)
-		i := 0
-		for _, z := range bz {
-			for _, y := range by {
-				if z.size*y.size == 1 && bx[0].size >= longRow {
-					line := src[(z.lo*w.in[1]+y.lo)*wd:][:wd]
+		for p := lo; p < hi; p++ {
+			var row []E
+			src, o := in[p*isz:][:isz], out[p*osz:][:osz]
+			dst := k.place(o, buf)
+			i := 0
+			for _, z := range bz {
+				for _, y := range by {
+					if z.size*y.size == 1 && bx[0].size >= longRow {
+						line := src[(z.lo*w.in[1]+y.lo)*wd:][:wd]
+						for _, x := range bx {
+							dst[i] = k.sum(line[x.lo:x.hi]) / E(x.size)
+							i++
+						}
+						continue
+					}
+					if z.size*y.size == 1 {
+						row = k.load(src[(z.lo*w.in[1]+y.lo)*wd:][:wd], room)
+					} else {
+						row = room
+						clear(row)
+						for a := z.lo; a < z.hi; a++ {
+							k.add(y.size, wd, row, 0, src[(a*w.in[1]+y.lo)*wd:], wd)
+						}
+					}
 					for _, x := range bx {
-						dst[i] = k.sum(line[x.lo:x.hi]) / E(x.size)
+						var s E
+						for _, v := range row[x.lo:x.hi] {
+							s += v
+						}
+						dst[i] = s / E(z.size) / E(y.size) / E(x.size)
 						i++
 					}
-					continue
-				}
-				if z.size*y.size == 1 {
-					row = k.load(src[(z.lo*w.in[1]+y.lo)*wd:][:wd], room)
-				} else {
-					row = room
-					clear(row)
-					for a := z.lo; a < z.hi; a++ {
-						k.add(y.size, wd, row, 0, src[(a*w.in[1]+y.lo)*wd:], wd)
-					}
-				}
-				for _, x := range bx {
-					var s E
-					for _, v := range row[x.lo:x.hi] {
-						s += v
-					}
-					dst[i] = s / E(z.size) / E(y.size) / E(x.size)
-					i++
 				}
 			}
+			k.store(o, dst)
 		}
-		k.store(o, dst)
 	})
 }
 
@@ -160,40 +162,42 @@ func (k *taps[E, S]) adaptiveAvgBackward1(w *window, gin, gout []S) {
 	add := poolerOf[E]().add
 	isz, osz, wd := w.inSize(), w.outSize(), w.in[2]
 	bz, by, bx := w.adaptive()
-	w.each(func(p int) {
+	w.runs(func(lo, hi int) {
 		buf, back := borrow[E](wd + k.room(isz+osz))
 		defer back()
-		row := cut(&buf, wd)
-		src := k.load(gout[p*osz:][:osz], cut(&buf, k.room(osz)))
-		d := gin[p*isz:][:isz]
-		dst := k.place(d, buf)
-		clear(dst)
-		if isz == wd { // it is the only row, to which all windows add
-			row = dst
-		}
-		i := 0
-		for _, z := range bz {
-			for _, y := range by {
-				if isz > wd {
-					clear(row)
-				}
-				for _, x := range bx {
-					v := src[i]
-					if isz > wd { // else these windows are one wide
-						v = v / E(z.size) / E(y.size)
+		row, room := cut(&buf, wd), cut(&buf, k.room(osz))
+		for p := lo; p < hi; p++ {
+			src := k.load(gout[p*osz:][:osz], room)
+			d := gin[p*isz:][:isz]
+			dst := k.place(d, buf)
+			clear(dst)
+			if isz == wd { // it is the only row, to which all windows add
+				row = dst
+			}
+			i := 0
+			for _, z := range bz {
+				for _, y := range by {
+					if isz > wd {
+						clear(row)
 					}
-					v /= E(x.size)
-					i++
-					for j := x.lo; j < x.hi; j++ {
-						row[j] += v
+					for _, x := range bx {
+						v := src[i]
+						if isz > wd { // else these windows are one wide
+							v = v / E(z.size) / E(y.size)
+						}
+						v /= E(x.size)
+						i++
+						for j := x.lo; j < x.hi; j++ {
+							row[j] += v
+						}
 					}
-				}
-				for a := z.lo; a < z.hi && isz > wd; a++ {
-					add(y.size, wd, dst[(a*w.in[1]+y.lo)*wd:], wd, row, 0)
+					for a := z.lo; a < z.hi && isz > wd; a++ {
+						add(y.size, wd, dst[(a*w.in[1]+y.lo)*wd:], wd, row, 0)
+					}
 				}
 			}
+			k.store(d, dst)
 		}
-		k.store(d, dst)
 	})
 }
 

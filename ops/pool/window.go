@@ -28,12 +28,17 @@ func (w *window) outSize() int { return w.out[0] * w.out[1] * w.out[2] }
 
 // each runs f for every plane, in parallel.
 func (w *window) each(f func(p int)) {
-	cost := max(1, w.outSize()*w.k[0]*w.k[1]*w.k[2]+w.inSize())
-	par.For(w.planes, max(1, 16*1024/cost), func(lo, hi int) {
+	w.runs(func(lo, hi int) {
 		for p := lo; p < hi; p++ {
 			f(p)
 		}
 	})
+}
+
+// runs is each for runs of planes, from lo to hi, which may share what a plane needs room for.
+func (w *window) runs(f func(lo, hi int)) {
+	cost := max(1, w.outSize()*w.k[0]*w.k[1]*w.k[2]+w.inSize())
+	par.For(w.planes, max(1, 16*1024/cost), f)
 }
 
 // number is the set of element types of poolings; 16-bit floats are computed in float32.

@@ -179,14 +179,17 @@ func (s *sampling[E]) axes(axes *[3]axis[E], i, o int) {
 // combine writes the offsets and weights of all combinations; the derivative is taken in dimension by, if that is not
 // negative. An offset of -1 stands for a zero.
 func (s *sampling[E]) combine(axes *[3]axis[E], by int, offsets []int, weights []E) {
-	offsets[0], weights[0] = 0, 1
-	n := 1
-	for d := range s.nd {
-		a := &axes[d]
-		w := &a.w
+	factors := func(d int) *[4]E {
 		if d == by {
-			w = &a.d
+			return &axes[d].d
 		}
+		return &axes[d].w
+	}
+	copy(offsets[:s.per], axes[0].at[:])
+	copy(weights[:s.per], factors(0)[:])
+	n := s.per
+	for d := 1; d < s.nd; d++ {
+		a, w := &axes[d], factors(d)
 		for k := n - 1; k >= 0; k-- { // from the end, so that what is read has not been overwritten
 			off, f := offsets[k], weights[k]
 			for j := s.per - 1; j >= 0; j-- {
@@ -204,6 +207,12 @@ func (s *sampling[E]) combine(axes *[3]axis[E], by int, offsets []int, weights [
 // block is how many output elements are located at a time.
 const block = 256
 
+// room is for the offsets and weights of a block.
+func (s *sampling[E]) room() (offsets []int, weights []E) {
+	n := min(block, s.places) * s.taps
+	return make([]int, n), make([]E, n)
+}
+
 // locateBlock finds offsets and weights of the output elements from lo on.
 func (s *sampling[E]) locateBlock(i, lo, hi int, offsets []int, weights []E) {
 	var axes [3]axis[E]
@@ -218,7 +227,7 @@ func (s *sampling[E]) locateBlock(i, lo, hi int, offsets []int, weights []E) {
 func (s *sampling[E]) forward(out []E) {
 	blocks := (s.places + block - 1) / block
 	par.For(s.n*blocks, 1+(1<<14)/(block*s.taps*(s.channels+4)), func(from, to int) {
-		offsets, weights := make([]int, block*s.taps), make([]E, block*s.taps)
+		offsets, weights := s.room()
 		for b := from; b < to; b++ {
 			i, lo := b/blocks, b%blocks*block
 			hi := min(lo+block, s.places)
@@ -261,7 +270,7 @@ func weighted[E float](plane []E, at []int, w []E) (sum E) {
 
 // scatter adds the output's gradient to that of the input, which is zero before.
 func (s *sampling[E]) scatter(dst, gout []E) {
-	offsets, weights := make([]int, block*s.taps), make([]E, block*s.taps)
+	offsets, weights := s.room()
 	for i := range s.n {
 		for lo := 0; lo < s.places; lo += block {
 			hi := min(lo+block, s.places)

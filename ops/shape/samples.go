@@ -17,6 +17,7 @@ func init() {
 		"matrix_H adjoint linalg_diagonal :: 3x4",
 		"type_as view_as reshape_as expand_as :: 3x4 3x4",
 		"as_strided as_strided_copy as_strided_ :: 3x4 [2,3] [4,1] 1 | nolayout ; 3x4 [2,2] [1,1] | nolayout nogradgrad",
+		"gotorch::strided_place :: 2x3 12 [2,3] [4,1] 1 | nolayout",
 		"as_strided_scatter gotorch::strided_scatter :: 3x4 2x3 [2,3] [4,1] 1 | nolayout nograd",
 		"broadcast_to expand expand_copy :: 3x1 [3,4] ; 4 [2,3,4] ; s [2,2]",
 		"chunk unsafe_chunk :: 7x4 3 ; 3x4 2 1",

@@ -118,6 +118,25 @@ func init() {
 			return r
 		},
 	})
+	tensor.Register(tensor.Def{
+		Schema: "gotorch::strided_place(Tensor src, SymInt n, SymInt[] size, SymInt[] stride, SymInt offset) -> Tensor",
+		Doc:    "is a row of n zeros in which the view with this size, strides and offset holds src.",
+		Go:     "-", Storage: tensor.TakesStorage | tensor.Moves,
+		Infer: func(c *Ctx) {
+			c.WantShape(0, c.Ints(2)...)
+			c.Alloc(0, []int{c.Int(1)}, c.ArgDType(0))
+		},
+		CPU: func(c *Ctx) {
+			o := c.Out(0)
+			view := asStrided(c, o, c.Ints(2), c.Ints(3), c.Int(4)) // fails where it reaches outside
+			o.ZeroInPlace()
+			tensor.CopyRaw(view, c.T(0))
+		},
+		VJP: func(c *Ctx, g *T) []*T {
+			g = g.Contiguous()
+			return []*T{op.Call1("aten::as_strided", g, c.Ints(2), c.Ints(3), g.StorageOffset()+c.Int(4))}
+		},
+	})
 }
 
 // places finds, for every element of the view (size, stride, off), which element of self lies there; self.numel where
@@ -198,7 +217,6 @@ func asStrided(c *Ctx, t *T, size, stride []int, off int) *T {
 func stridedAccumulate(self, view geometry, g *T) *T {
 	base := min(view.off, self.off)
 	n := max(extent(self.shape, self.stride)+self.off, extent(view.shape, view.stride)+view.off) - base
-	flat := op.Zeros(g, []int{n}, g.DType())
 	shared := overlaps(self.shape, self.stride)
 	if d, size := disjoint(view); !shared && size > 0 {
 		part := func(lo int) *T {
@@ -207,7 +225,7 @@ func stridedAccumulate(self, view geometry, g *T) *T {
 				sh[d] = min(size, sh[d]-lo)
 				off, piece = off+lo*view.stride[d], g.Narrow(d, lo, sh[d])
 			}
-			return op.Call1("gotorch::strided_scatter", flat, piece, sh, view.stride, off)
+			return op.Call1("gotorch::strided_place", piece, n, sh, view.stride, off)
 		}
 		all := part(0)
 		for lo := size; size < math.MaxInt && lo < view.shape[d]; lo += size {
@@ -219,7 +237,7 @@ func stridedAccumulate(self, view geometry, g *T) *T {
 		}
 		return r
 	}
-	acc := flat.IndexAdd(0, op.Numbers(g, linearIndex(view.shape, view.stride, view.off-base)), g.Reshape([]int{-1}))
+	acc := op.Zeros(g, []int{n}, g.DType()).IndexAdd(0, op.Numbers(g, linearIndex(view.shape, view.stride, view.off-base)), g.Reshape([]int{-1}))
 	own := linearIndex(self.shape, self.stride, self.off-base)
 	if shared {
 		holders := mem.Make[int64](n) // of each place

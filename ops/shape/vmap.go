@@ -45,6 +45,7 @@ func init() {
 		batching.Rule(spaceBatch(false), "linspace."+ends)
 		batching.Rule(spaceBatch(true), "logspace."+ends)
 	}
+	batching.Rule(stridedPlaceBatch, "gotorch::strided_place")
 	batching.Rule(stridedScatterBatch, "gotorch::strided_scatter", "as_strided_scatter")
 	batching.Rule(newStridedBatch, "new_empty_strided")
 }
@@ -172,6 +173,16 @@ func stridedScatterBatch(b *tensor.Batched) []tensor.Value {
 	return one(b, x, map[int]tensor.Value{1: tensor.TensorValue(b.Full(1)),
 		2: tensor.IntsValue(append([]int{b.Size()}, b.C.Ints(2)...)),
 		3: tensor.IntsValue(append([]int{x.Stride(0)}, b.C.Ints(3)...)), 4: tensor.IntValue(off)})
+}
+
+// stridedPlaceBatch places the examples into one row, behind one another.
+func stridedPlaceBatch(b *tensor.Batched) []tensor.Value {
+	n := b.C.Int(1)
+	r := b.Call([]tensor.Value{tensor.TensorValue(b.T(0)), tensor.IntValue(n * b.Size()),
+		tensor.IntsValue(append([]int{b.Size()}, b.C.Ints(2)...)),
+		tensor.IntsValue(append([]int{n}, b.C.Ints(3)...)), b.C.Value(4)})
+	r[0] = tensor.TensorValue(r[0].T.View([]int{b.Size(), n}))
+	return r
 }
 
 func newStridedBatch(b *tensor.Batched) []tensor.Value {

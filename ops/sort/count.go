@@ -3,6 +3,7 @@ package sort
 import (
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/mem"
@@ -166,17 +167,14 @@ func histcInfer(c *Ctx) {
 }
 
 func histc(c *Ctx) {
-	x, bins := op.Raw[float64](tensor.DenseAs(c.T(0), tensor.Float64)), c.Int(1)
+	x, bins := tensor.Dense(c.T(0)), c.Int(1)
 	lo, hi := c.Num(2).F, c.Num(3).F
-	if lo == hi && len(x) > 0 {
-		lo, hi = x[0], x[0]
-		for _, v := range x {
-			if v < lo || v != v {
-				lo = v
-			}
-			if v > hi || v != v {
-				hi = v
-			}
+	if lo == hi && x.Numel() > 0 {
+		if x.DType() == tensor.Float64 {
+			lo, hi = vec.MinF64(op.Raw[float64](x)), vec.MaxF64(op.Raw[float64](x))
+		} else {
+			wide := op.Raw[float32](tensor.DenseAs(x, tensor.Float32))
+			lo, hi = float64(vec.MinF32(wide)), float64(vec.MaxF32(wide))
 		}
 	}
 	if lo == hi {
@@ -189,25 +187,49 @@ func histc(c *Ctx) {
 		c.Fail(tensor.ErrValue, "torch.histc: max must be larger than min")
 	}
 	n := mem.Make[float64](bins)
-	switch t := tensor.Dense(c.T(0)); t.DType() { // the bin that the element's type computes
+	switch x.DType() { // the bin that the element's type computes
 	case tensor.Float64:
-		countBins(n, x, lo, hi)
+		countBins(n, op.Raw[float64](x), lo, hi, vec.SubScalarF64, vec.MulScalarF64, vec.DivScalarF64)
 	case tensor.Float32:
-		countBins(n, op.Raw[float32](t), float32(lo), float32(hi))
+		countBins(n, op.Raw[float32](x), float32(lo), float32(hi), vec.SubScalarF32, vec.MulScalarF32, vec.DivScalarF32)
 	default:
-		countBins16(n, t, lo, hi)
+		countBins16(n, x, lo, hi)
 	}
 	tensor.CopyRaw(c.Out(0), tensor.FromSlice(n))
 }
 
-// countBins counts elements in bins of equal width; those outside the range and NaN do not count.
-func countBins[E float32 | float64](n []float64, x []E, lo, hi E) {
-	bins, width := E(len(n)), hi-lo
-	for _, v := range x {
-		if v >= lo && v <= hi {
-			n[max(0, min(int((v-lo)*bins/width), len(n)-1))]++ // a range too narrow for the type gives NaN
-		}
+// countBins counts elements in bins of equal width; those outside the range and NaN do not count. Neighbouring elements
+// count apart, up to some number of bins: each increment of a bin waits for the one before it.
+func countBins[E float32 | float64](n []float64, x []E, lo, hi E, sub, mul, div func(dst, a []E, s E)) {
+	const most = 4096
+	apart := 4
+	if len(n) > most {
+		apart = 1
 	}
+	var lock sync.Mutex
+	par.For(len(x), max(64*1024, 4*len(n)), func(from, to int) {
+		counts := mem.Make[int64](apart * len(n))
+		var at [1024]E
+		for from < to {
+			part := x[from:min(to, from+len(at))]
+			from += len(part)
+			b := at[:len(part)]
+			sub(b, part, lo)
+			mul(b, b, E(len(n)))
+			div(b, b, hi-lo)
+			for i, v := range part {
+				if v >= lo && v <= hi {
+					k := max(0, min(int(b[i]), len(n)-1)) // a range too narrow for the type gives NaN
+					counts[i&(apart-1)*len(n)+k]++
+				}
+			}
+		}
+		lock.Lock()
+		defer lock.Unlock()
+		for i, k := range counts {
+			n[i%len(n)] += float64(k) // whole numbers, whose sums have no order
+		}
+	})
 }
 
 // countBins16 is countBins for 16-bit floats, to which each step is rounded.

@@ -5,9 +5,11 @@
 package pil
 
 import (
-	"fmt"
 	"image"
 	"image/color"
+
+	"github.com/gotorch-dev/torch/internal/mem"
+	"github.com/gotorch-dev/torch/tensor"
 )
 
 // Image is rows of pixels of one to four bytes.
@@ -21,13 +23,15 @@ type Image struct {
 // bands are the bytes of a pixel by mode.
 var bands = map[string]int{"L": 1, "LA": 2, "RGB": 3, "RGBA": 4}
 
-// New makes an image with one color, a number for each band or for all; black unless given. It panics on an unknown
-// mode and on negative sizes.
+// New makes an image with one color, a number for each band or for all; black unless given. It panics with
+// ErrValue on an unknown mode and on negative sizes, and with ErrMemory where memory does not suffice.
 func New(mode string, width, height int, fill ...uint8) *Image {
 	n := bands[mode]
 	if n == 0 || width < 0 || height < 0 {
-		panic(fmt.Sprintf("pil.New: mode %q, size %d x %d", mode, width, height))
+		tensor.Fail(tensor.ErrValue, "pil.New: mode %q, size %d x %d", mode, width, height)
 	}
+	mem.Check(width, n) // so width*n is a number
+	mem.Check(height, max(width*n, 1))
 	im := &Image{Mode: mode, Width: width, Height: height, Pix: make([]uint8, width*height*n)}
 	if len(fill) > 0 {
 		for i := range im.Pix {

@@ -1,8 +1,11 @@
 package pil
 
 import (
+	"errors"
 	"hash/crc32"
 	"testing"
+
+	"github.com/gotorch-dev/torch/tensor"
 )
 
 // pattern is a picture with all kinds of frequencies.
@@ -74,6 +77,31 @@ func TestWarp(t *testing.T) {
 			if crc := crc32.ChecksumIEEE(got.im.Pix); crc != got.crc {
 				t.Errorf("%s %s: %d x %d pixels with checksum %#x", tc.mode, name, got.im.Width, got.im.Height, crc)
 			}
+		}
+	}
+}
+
+// Sizes beyond the memory are an error of the caller's, which leaves the process alone.
+func TestHugeSizes(t *testing.T) {
+	im, huge := New("RGB", 2, 2), 1<<40
+	for name, f := range map[string]func(){
+		"width":     func() { New("RGB", huge, 1) },
+		"both":      func() { New("RGBA", huge, huge) },
+		"no height": func() { New("L", 1<<62, 0) },
+		"resize":    func() { im.Resize(huge, 1, Bicubic) },
+		"nearest":   func() { im.Resize(huge, huge, Nearest) },
+		"affine":    func() { im.Affine(huge, huge, [6]float64{1, 0, 0, 0, 1, 0}, Nearest) },
+		"crop":      func() { im.Crop(-huge, 0, huge, 2) },
+	} {
+		if err := tensor.Try(f); !errors.Is(err, tensor.ErrMemory) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for name, f := range map[string]func(){
+		"mode": func() { New("CMYK", 1, 1) }, "negative": func() { New("L", -1, 1) },
+	} {
+		if err := tensor.Try(f); !errors.Is(err, tensor.ErrValue) {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

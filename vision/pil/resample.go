@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
+	"github.com/gotorch-dev/torch/internal/mem"
 )
 
 // Resampling is a filter for Resize and Transform.
@@ -86,6 +87,7 @@ func weigh(n, m int, filter Resampling, lo, hi int) *taps {
 	f := filters[filter]
 	scale := float64(n) / float64(m)
 	wide := max(scale, 1)
+	mem.Check(hi-lo, 4*int(min(2*f.radius*wide+2, 1<<32))) // the weights
 	support := f.radius * wide
 	t := &taps{Taps: vec.Taps{First: make([]int32, hi-lo), Count: make([]int32, hi-lo)}, from: n}
 	centre := func(i int) float64 { return (float64(lo+i) + 0.5) * scale }
@@ -183,7 +185,7 @@ func (im *Image) resizeColumns(t *taps, left, right int) *Image {
 
 // nearestIndex are the elements that results read: the places are added up in float64, as Pillow does.
 func nearestIndex(n, m int, from, step float64) []int {
-	at, out := from+step*0.5, make([]int, m)
+	at, out := from+step*0.5, mem.Make[int](m)
 	for i := range out {
 		out[i] = -1
 		if at >= 0 && at < float64(n) {

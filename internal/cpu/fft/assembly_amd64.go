@@ -29,7 +29,6 @@ func (st *step[E]) assembly(y, x planes[E], s int) bool {
 	}
 	row, r := s*size, st.radix
 	_, _, _, _ = x.re[r*st.m*s-1], x.im[r*st.m*s-1], y.re[r*st.m*s-1], y.im[r*st.m*s-1]
-	at := func(p []E) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(p)) }
 	a := passArgs{xRow: st.m * row, yRow: row}
 	per := max(1, chunk/(r*row)) // groups of a call; of a long row, a part of one group
 	part := row
@@ -41,9 +40,9 @@ func (st *step[E]) assembly(y, x planes[E], s int) bool {
 		for q := 0; q < row; q += part {
 			a.row = min(part, row-q)
 			a.xNext, a.yNext = row-a.row, r*row-a.row
-			a.xr, a.xi = unsafe.Add(at(x.re), g*row+q), unsafe.Add(at(x.im), g*row+q)
-			a.yr, a.yi = unsafe.Add(at(y.re), g*r*row+q), unsafe.Add(at(y.im), g*r*row+q)
-			a.w = unsafe.Add(at(st.roots), 2*g*max(r-1, 1)*size)
+			a.xr, a.xi = at(x.re, g*row+q), at(x.im, g*row+q)
+			a.yr, a.yi = at(y.re, g*r*row+q), at(y.im, g*r*row+q)
+			a.w = at(st.roots, 2*g*max(r-1, 1)*size)
 			call(r, size == 8, st.m == 1 && r > 1, &a)
 			preemptible(0)
 		}
@@ -105,22 +104,35 @@ type halvesArgs struct {
 	n                                      int // bytes, whole vectors of 64
 }
 
-// halvesAssembly does n numbers of unfold or fold where the processor has the instructions, and tells how many: whole
-// vectors. Rows have one root of unity.
-func halvesAssembly[E Float](fold, rows bool, a, b, w, c, d planes[E], n int) int {
+// halvesAssembly does n numbers of unfold or fold of a line where the processor has the instructions, and tells how
+// many: whole vectors.
+func halvesAssembly[E Float](fold bool, a, b, w, c, d planes[E], n int) int {
 	size := int(unsafe.Sizeof(E(0)))
 	n = n * size &^ 63
 	if !cpu.HasAVX2FMA || n == 0 {
 		return 0
 	}
 	last := n/size - 1
-	for _, p := range [4]planes[E]{a, b, c, d} {
+	for _, p := range [5]planes[E]{a, b, w, c, d} {
 		_, _ = p.re[last], p.im[last]
 	}
-	if !rows {
-		_, _ = w.re[last], w.im[last]
+	i := halvesKernel(fold, false, size)
+	for q := 0; q < n; q += chunk {
+		args := halvesArgs{at(a.re, q), at(a.im, q), at(b.re, q), at(b.im, q), at(w.re, q), at(w.im, q), at(c.re, q),
+			at(c.im, q), at(d.re, q), at(d.im, q), min(chunk, n-q)}
+		callHalves(i, &args)
+		preemptible(0)
 	}
-	i := 0
+	return n / size
+}
+
+// at is the address of byte i of p.
+func at[E Float](p []E, i int) unsafe.Pointer {
+	return unsafe.Add(unsafe.Pointer(unsafe.SliceData(p)), i)
+}
+
+// halvesKernel is the number of a kernel in callHalves.
+func halvesKernel(fold, rows bool, size int) (i int) {
 	if fold {
 		i = 4
 	}
@@ -130,17 +142,40 @@ func halvesAssembly[E Float](fold, rows bool, a, b, w, c, d planes[E], n int) in
 	if size == 8 {
 		i++
 	}
-	at := func(p []E, i int) unsafe.Pointer { return unsafe.Add(unsafe.Pointer(unsafe.SliceData(p)), i) }
-	for q := 0; q < n; q += chunk {
-		args := halvesArgs{at(a.re, q), at(a.im, q), at(b.re, q), at(b.im, q), at(w.re, 0), at(w.im, 0), at(c.re, q),
-			at(c.im, q), at(d.re, q), at(d.im, q), min(chunk, n-q)}
-		if !rows {
-			args.wr, args.wi = at(w.re, q), at(w.im, q)
-		}
-		callHalves(i, &args)
-		preemptible(0)
+	return i
+}
+
+// halvesRows does unfold or fold of the rows of a tile, of s numbers each, from x to y where the processor has the
+// instructions and rows are whole vectors.
+func halvesRows[E Float](fold bool, y, x, w, tmp planes[E], h, s int) bool {
+	size := int(unsafe.Sizeof(E(0)))
+	row := s * size
+	if !cpu.HasAVX2FMA || row%64 != 0 || row > chunk {
+		return false
 	}
-	return n / size
+	_, _, _, _, _, _ = x.re[h*s-1], x.im[h*s-1], y.re[h*s-1], y.im[h*s-1], w.re[h/2], w.im[h/2]
+	more := y // the longer of the two has one more row
+	if fold {
+		_, _, more = tmp.re[s-1], tmp.im[s-1], x
+	}
+	_, _ = more.re[(h+1)*s-1], more.im[(h+1)*s-1]
+	i, done := halvesKernel(fold, true, size), 0
+	for k := range h/2 + 1 {
+		a, b, d, to := k*row, (h-k)*row, (h-k)*row, y
+		if k == 0 && fold {
+			d, to = 0, tmp
+		} else if k == 0 {
+			b = 0
+		}
+		args := halvesArgs{at(x.re, a), at(x.im, a), at(x.re, b), at(x.im, b), at(w.re, k*size), at(w.im, k*size),
+			at(y.re, a), at(y.im, a), at(to.re, d), at(to.im, d), row}
+		callHalves(i, &args)
+		if done += row; done >= chunk {
+			preemptible(0)
+			done = 0
+		}
+	}
+	return true
 }
 
 func callHalves(i int, a *halvesArgs) {

@@ -8,4 +8,6 @@ func (st *step[E]) assembly(y, x planes[E], s int) bool { return false }
 
 func multiplyAssembly[E Float](xr, xi, wr, wi []E) bool { return false }
 
-func halvesAssembly[E Float](fold, rows bool, a, b, w, c, d planes[E], n int) int { return 0 }
+func halvesAssembly[E Float](fold bool, a, b, w, c, d planes[E], n int) int { return 0 }
+
+func halvesRows[E Float](fold bool, y, x, w, tmp planes[E], h, s int) bool { return false }

@@ -38,6 +38,9 @@ const tileBytes = 512 << 10
 // and the planes of more do not stay in the first-level cache.
 const shortTile = 2048
 
+// halfTile is the number of elements from which on two tiles are worth a second thread.
+const halfTile = 8192
+
 // longBytes is the size of a column of a tile from which on lines do not share tiles, which would be too large.
 const longBytes = 1 << 20
 
@@ -63,6 +66,9 @@ func (j *Job[E]) Run() {
 		t.plan = forTiles[E](t.n)
 		t.s = min(tileBytes/size, max(64, shortTile/t.n), t.Shape[lane])
 		t.s = max(t.s&^(lanes[E]()-1), lanes[E]())
+		if half := pad[E]((t.Shape[lane] + 1) / 2); len(t.Shape) == 1 && half < t.s && t.n*half >= halfTile && par.NumThreads() > 1 {
+			t.s = half // two tasks rather than one
+		}
 		t.width = t.s
 		t.takeOut(lane)
 	}
@@ -159,6 +165,10 @@ func (t *task[E]) do(b *scratch[E], room, outer, strip int) {
 	var z planes[E]
 	switch t.Kind {
 	case ComplexToComplex:
+		if f := t.inStrips(); f != nil && t.SrcStep == 2 && t.DstStep == 2 {
+			f.inStrips(series[E]{pairs: in, swap: t.Inverse}, series[E]{pairs: out, swap: t.Inverse}, y, t.Scale)
+			return
+		}
 		m.loadComplex(x, in, t.n, t.SrcStep, t.srcLane)
 		if t.Inverse {
 			x, y = x.swapped(), y.swapped()
@@ -175,8 +185,13 @@ func (t *task[E]) do(b *scratch[E], room, outer, strip int) {
 			clear(x.im[:t.n*t.s])
 			z = t.compute(x, y)
 		} else {
-			m.loadPairs(x, in, t.n, t.SrcStep, t.srcLane)
-			z = t.compute(x, y)
+			if f := t.inStrips(); f != nil && t.SrcStep == 1 {
+				f.inStrips(series[E]{pairs: in}, series[E]{planes: x}, y, 1)
+				z = x
+			} else {
+				m.loadPairs(x, in, t.n, t.SrcStep, t.srcLane)
+				z = t.compute(x, y)
+			}
 			o := x
 			if &z.re[0] == &x.re[0] {
 				o = y
@@ -211,10 +226,22 @@ func (t *task[E]) do(b *scratch[E], room, outer, strip int) {
 			return
 		}
 		fold(y, x, t.roots, m.tmp, t.n, t.s)
+		if f := t.inStrips(); f != nil && t.DstStep == 1 {
+			f.inStrips(series[E]{planes: y.swapped()}, series[E]{pairs: out, swap: true}, x, t.Scale)
+			return
+		}
 		z = t.compute(y.swapped(), x.swapped()).swapped()
 		m.scale(z, t.n, t.Scale)
 		m.storePairs(out, z, t.n, t.DstStep, t.dstLane)
 	}
+}
+
+// inStrips is the plan of a single line that goes in strips, else nil.
+func (t *task[E]) inStrips() *fourStep[E] {
+	if t.s != 1 || t.plan.line == nil || t.plan.line.strip == 0 {
+		return nil
+	}
+	return t.plan.line
 }
 
 // compute transforms the tile or the line x; y is as large.
@@ -278,6 +305,19 @@ func (m *mover[E]) clear(p []E, rows int) {
 	}
 }
 
+// groups calls f for a few lines at a time, n from line l on, whose numbers stay in the cache nearby between two steps.
+// Between a line and the next one are ld numbers: more than there are rows, which otherwise compete for cache sets.
+func (m *mover[E]) groups(rows int, f func(l, n, ld int)) {
+	const few = 16
+	ld := rows + lanes[E]()
+	if few*ld > len(m.tmp.re) {
+		ld = rows
+	}
+	for l := 0; l < m.lanes; l += few {
+		f(l, min(few, m.lanes-l), ld)
+	}
+}
+
 func (m *mover[E]) loadComplex(x planes[E], src []E, rows, step, lane int) {
 	s := m.s
 	switch {
@@ -297,11 +337,13 @@ func (m *mover[E]) loadComplex(x planes[E], src []E, rows, step, lane int) {
 			vec.Deinterleave(x.re[:rows*s], x.im[:rows*s], all)
 			break
 		}
-		for l := range m.lanes {
-			vec.Deinterleave(m.tmp.re[l*rows:][:rows], m.tmp.im[l*rows:][:rows], src[l*lane:][:2*rows])
-		}
-		transpose(x.re, s, m.tmp.re, rows, m.lanes, rows)
-		transpose(x.im, s, m.tmp.im, rows, m.lanes, rows)
+		m.groups(rows, func(l, n, ld int) {
+			for i := range n {
+				vec.Deinterleave(m.tmp.re[i*ld:][:rows], m.tmp.im[i*ld:][:rows], src[(l+i)*lane:][:2*rows])
+			}
+			transpose(x.re[l:], s, m.tmp.re, ld, n, rows)
+			transpose(x.im[l:], s, m.tmp.im, ld, n, rows)
+		})
 	default:
 		for k := range rows {
 			at := k * step
@@ -331,11 +373,13 @@ func (m *mover[E]) storeComplex(dst []E, x planes[E], rows, step, lane int) {
 			vec.Transpose64(pairs, lane/2, m.pairsOf(all, rows, 0), s, rows, m.lanes)
 			break
 		}
-		transpose(m.tmp.re, rows, x.re, s, rows, m.lanes)
-		transpose(m.tmp.im, rows, x.im, s, rows, m.lanes)
-		for l := range m.lanes {
-			vec.Interleave(dst[l*lane:][:2*rows], m.tmp.re[l*rows:][:rows], m.tmp.im[l*rows:][:rows])
-		}
+		m.groups(rows, func(l, n, ld int) {
+			transpose(m.tmp.re, ld, x.re[l:], s, rows, n)
+			transpose(m.tmp.im, ld, x.im[l:], s, rows, n)
+			for i := range n {
+				vec.Interleave(dst[(l+i)*lane:][:2*rows], m.tmp.re[i*ld:][:rows], m.tmp.im[i*ld:][:rows])
+			}
+		})
 	default:
 		for k := range rows {
 			at := k * step

@@ -15,11 +15,14 @@ type fourStep[E Float] struct {
 	ld1, ld2   int
 	rows, cols *Plan[E] // of n1 and of n2
 	roots      planes[E]
-	strips     bool // the roots of unity lie as the strips do
+	strip      int // columns and rows of a strip, 0 for lines that are one tile; the roots of unity lie as strips do
 }
 
 // stripMin is the number of bytes of a plane from which on a line goes in strips.
 const stripMin = 256 << 10
+
+// stripPlane is the largest size of a plane of a strip: four of them should stay in the second-level cache.
+const stripPlane = 128 << 10
 
 // lineMin is the shortest line that is worth a tile of its own.
 const lineMin = 64
@@ -51,14 +54,18 @@ func newFourStep[E Float](n int) *Plan[E] {
 	f := &fourStep[E]{n1: n1, n2: n / n1, rows: forTiles[E](n1), cols: forTiles[E](n / n1)}
 	f.ld1, f.ld2 = pad[E](f.n2), pad[E](f.n1)
 	f.roots = planes[E]{make([]E, f.n1*f.ld1), make([]E, f.n1*f.ld1)}
-	f.strips = n*int(unsafe.Sizeof(E(0))) >= stripMin
+	if size := int(unsafe.Sizeof(E(0))); n*size >= stripMin {
+		f.strip = lanes[E]()
+		if 2*f.strip*max(f.n1, f.n2)*size <= stripPlane { // pieces of two cache lines take fewer pages
+			f.strip *= 2
+		}
+	}
 	table := newRootTable(n)
-	s := lanes[E]()
 	for i := range f.n1 {
 		for j := range f.n2 {
 			at := i*f.ld1 + j
-			if f.strips {
-				at = (j/s*f.n1+i)*s + j%s
+			if s := f.strip; s > 0 {
+				at = j/s*s*f.n1 + i*min(s, f.ld1-j/s*s) + j%s
 			}
 			c, d := table.root(i * j)
 			f.roots.re[at], f.roots.im[at] = E(c), E(d)
@@ -96,8 +103,8 @@ func (p *Plan[E]) transform(x, y planes[E]) planes[E] {
 			o.re[i], o.im[i] = z.re[i*s], z.im[i*s]
 		}
 		return o
-	case f.strips:
-		f.inStrips(x, y)
+	case f.strip > 0:
+		f.inStrips(series[E]{planes: x}, series[E]{planes: x}, y, 1)
 		return x
 	}
 	if f.ld1 != f.n2 {
@@ -129,49 +136,97 @@ func (p *Plan[E]) transform(x, y planes[E]) planes[E] {
 	return z
 }
 
-// inStrips transforms the line x in place with y as room, on several threads.
-func (f *fourStep[E]) inStrips(x, y planes[E]) {
-	s := lanes[E]()
-	par.For(f.ld1/s, 1, func(lo, hi int) { // columns: x to y
-		b := borrow[E](4 * f.n1 * s)
+// A series is complex numbers in planes or, where pairs is set, as pairs of their parts.
+type series[E Float] struct {
+	planes[E]
+	pairs []E
+	swap  bool // of pairs: the parts change places
+}
+
+// load sets planes to the numbers from number at on.
+func (l *series[E]) load(u planes[E], at int) {
+	n := len(u.re)
+	if l.pairs == nil {
+		copy(u.re, l.re[at:])
+		copy(u.im, l.im[at:])
+		return
+	}
+	if l.swap {
+		u = u.swapped()
+	}
+	vec.Deinterleave(u.re, u.im, l.pairs[2*at:][:2*n])
+}
+
+// ahead fetches n numbers into the cache.
+func (l *series[E]) ahead(at, n int) {
+	if l.pairs == nil {
+		vec.PrefetchRow(l.re[at:][:n])
+		vec.PrefetchRow(l.im[at:][:n])
+		return
+	}
+	vec.PrefetchRow(l.pairs[2*at:][:2*n])
+}
+
+// store is the reverse of load.
+func (l *series[E]) store(at int, u planes[E]) {
+	n := len(u.re)
+	if l.pairs == nil {
+		copy(l.re[at:][:n], u.re)
+		copy(l.im[at:][:n], u.im)
+		return
+	}
+	if l.swap {
+		u = u.swapped()
+	}
+	vec.Interleave(l.pairs[2*at:][:2*n], u.re, u.im)
+}
+
+// inStrips transforms the line in to the line out, which may be the same memory, on several threads. y has room for the
+// strips of columns, one after the other.
+func (f *fourStep[E]) inStrips(in, out series[E], y planes[E], factor float64) {
+	s, n1, n2 := f.strip, f.n1, f.n2
+	par.For((f.ld1+s-1)/s, 1, func(lo, hi int) { // columns: in to y
+		b := borrow[E](4 * n1 * s)
 		defer giveBack(b)
 		for i := lo; i < hi; i++ {
-			u, v := b.planes(0, f.n1*s), b.planes(2*f.n1*s, f.n1*s)
-			w := min(s, f.n2-i*s)
-			for k := range f.n1 {
-				at := k*f.n2 + i*s
-				copy(u.re[k*s:][:w], x.re[at:])
-				copy(u.im[k*s:][:w], x.im[at:])
-				clear(u.re[k*s:][w:s])
-				clear(u.im[k*s:][w:s])
+			// A strip has w columns of the line, padded to p.
+			w, p, at := min(s, n2-i*s), min(s, f.ld1-i*s), i*s*n1
+			u, v := b.planes(0, n1*p), b.planes(2*n1*s, n1*p)
+			for k := range n1 {
+				if next := k + rowsAhead; next < n1 {
+					in.ahead(next*n2+i*s, w)
+				}
+				in.load(u.part(k*p, w), k*n2+i*s)
+				clear(u.re[k*p+w : k*p+p])
+				clear(u.im[k*p+w : k*p+p])
 			}
-			z := f.rows.tile(u, v, s)
-			at := i * f.n1 * s
-			multiply(z.re[:f.n1*s], z.im[:f.n1*s], f.roots.re[at:], f.roots.im[at:])
-			for k := range f.n1 {
-				at := k*f.n2 + i*s
-				copy(y.re[at:][:w], z.re[k*s:])
-				copy(y.im[at:][:w], z.im[k*s:])
-			}
+			z := f.rows.tile(u, v, p)
+			multiply(z.re[:n1*p], z.im[:n1*p], f.roots.re[at:], f.roots.im[at:])
+			copy(y.re[at:], z.re[:n1*p])
+			copy(y.im[at:], z.im[:n1*p])
 		}
 	})
-	par.For(f.ld2/s, 1, func(lo, hi int) { // rows: y to x
-		b := borrow[E](4 * f.n2 * s)
+	par.For((f.ld2+s-1)/s, 1, func(lo, hi int) { // rows: y to out
+		b := borrow[E](4 * n2 * s)
 		defer giveBack(b)
 		for i := lo; i < hi; i++ {
-			u, v := b.planes(0, f.n2*s), b.planes(2*f.n2*s, f.n2*s)
-			w := min(s, f.n1-i*s)
-			if w < s {
+			w, p := min(s, n1-i*s), min(s, f.ld2-i*s)
+			u, v := b.planes(0, n2*p), b.planes(2*n2*s, n2*p)
+			if w < p {
 				clear(u.re)
 				clear(u.im)
 			}
-			transpose(u.re, s, y.re[i*s*f.n2:], f.n2, w, f.n2)
-			transpose(u.im, s, y.im[i*s*f.n2:], f.n2, w, f.n2)
-			z := f.cols.tile(u, v, s)
-			for k := range f.n2 {
-				at := k*f.n1 + i*s
-				copy(x.re[at:][:w], z.re[k*s:])
-				copy(x.im[at:][:w], z.im[k*s:])
+			for j := 0; j < n2; j += s { // rows of one strip of columns
+				q := min(s, f.ld1-j)
+				at := j*n1 + i*s*q
+				transpose(u.re[j*p:], p, y.re[at:], q, w, min(s, n2-j))
+				transpose(u.im[j*p:], p, y.im[at:], q, w, min(s, n2-j))
+			}
+			z := f.cols.tile(u, v, p)
+			m := mover[E]{s: p}
+			m.scale(z, n2, factor)
+			for k := range n2 {
+				out.store(k*n1+i*s, z.part(k*p, w))
 			}
 		}
 	})

@@ -12,6 +12,9 @@ func (p planes[E]) swapped() planes[E] { return planes[E]{p.im, p.re} }
 // from is p without its first i numbers.
 func (p planes[E]) from(i int) planes[E] { return planes[E]{p.re[i:], p.im[i:]} }
 
+// part is n numbers of p from number i on.
+func (p planes[E]) part(i, n int) planes[E] { return planes[E]{p.re[i:][:n], p.im[i:][:n]} }
+
 // tile transforms the columns of x, a tile of n rows of s numbers each, s a multiple of the vector length; y is as
 // large. The result is in x or in y, and returned.
 func (p *Plan[E]) tile(x, y planes[E], s int) planes[E] {

@@ -33,7 +33,7 @@ func unfold[E Float](y, z, w, tmp planes[E], h, s int) {
 		reversed(b.re, z.re, h)
 		reversed(b.im, z.im, h)
 		b.re[0], b.im[0] = z.re[0], z.im[0]
-		i := halvesAssembly(false, false, z, b, w, y, d, m)
+		i := halvesAssembly(false, z, b, w, y, d, m)
 		for k := i; k < m; k++ {
 			unfoldRow(z.from(k), b.from(k), y.from(k), d.from(k), w.re[k], w.im[k], 1)
 		}
@@ -41,11 +41,11 @@ func unfold[E Float](y, z, w, tmp planes[E], h, s int) {
 		restore(y.im, d.im, h)
 		return
 	}
+	if halvesRows(false, y, z, w, tmp, h, s) {
+		return
+	}
 	for k := range h/2 + 1 {
-		a, b, c, d := z.from(k*s), z.from((h-k)%h*s), y.from(k*s), y.from((h-k)*s)
-		if halvesAssembly(false, true, a, b, w.from(k), c, d, s) == 0 {
-			unfoldRow(a, b, c, d, w.re[k], w.im[k], s)
-		}
+		unfoldRow(z.from(k*s), z.from((h-k)%h*s), y.from(k*s), y.from((h-k)*s), w.re[k], w.im[k], s)
 	}
 }
 
@@ -74,7 +74,7 @@ func fold[E Float](z, y, w, tmp planes[E], h, s int) {
 		reversed(b.re, y.re, h)
 		reversed(b.im, y.im, h)
 		b.re[0], b.im[0] = y.re[h], y.im[h]
-		i := halvesAssembly(true, false, y, b, w, z, d, m)
+		i := halvesAssembly(true, y, b, w, z, d, m)
 		for k := i; k < m; k++ {
 			foldRow(y.from(k), b.from(k), z.from(k), d.from(k), w.re[k], w.im[k], 1)
 		}
@@ -82,14 +82,15 @@ func fold[E Float](z, y, w, tmp planes[E], h, s int) {
 		restore(z.im, d.im[1:], h-1)
 		return
 	}
+	if halvesRows(true, z, y, w, tmp, h, s) {
+		return
+	}
 	for k := range h/2 + 1 {
-		a, b, c, d := y.from(k*s), y.from((h-k)*s), z.from(k*s), tmp
+		d := tmp
 		if k > 0 {
 			d = z.from((h - k) * s)
 		}
-		if halvesAssembly(true, true, a, b, w.from(k), c, d, s) == 0 {
-			foldRow(a, b, c, d, w.re[k], w.im[k], s)
-		}
+		foldRow(y.from(k*s), y.from((h-k)*s), z.from(k*s), d, w.re[k], w.im[k], s)
 	}
 }
 

@@ -174,6 +174,39 @@ func RMSNormRows[E real](dst, a, w, c []E, cols int, eps float64, rstd []E) {
 	}
 }
 
+// RMSNormGradRows is RMSNormGradF32 of rows; tmp has room for two numbers a row.
+func RMSNormGradRows(dst, grad, w, x []float32, cols int, rstd, tmp []float32) {
+	if cols > redBlock {
+		for r, s := range rstd {
+			lo, hi := r*cols, (r+1)*cols
+			RMSNormGradF32(dst[lo:hi], grad[lo:hi], w, x[lo:hi], s)
+		}
+		return
+	}
+	k := stepsOf[float32]()
+	rows, n := len(rstd), float32(cols)
+	s0, s1 := tmp[:rows], tmp[rows:2*rows]
+	if w == nil {
+		k.gradSums(rows, cols, s0, s1, grad, cols, x, cols, k.zero, 0)
+	} else {
+		k.gradSumsWeight(rows, cols, s0, s1, grad, cols, w, 0, x, cols, k.zero, 0)
+	}
+	for i, s := range rstd {
+		s1[i] = s1[i] / n * s * s
+	}
+	if w == nil {
+		k.backward(rows, cols, dst, cols, grad, cols, x, cols, k.zero, 0, rstd, 1, k.zero, 0, s1, 1)
+	} else {
+		k.affineBackward(rows, cols, dst, cols, grad, cols, w, 0, x, cols, k.zero, 0, rstd, 1, k.zero, 0, s1, 1)
+	}
+}
+
+// RMSNormParamsRows adds the rows' shares to the gradient of the weight, and to db the sums of grad, row after row.
+func RMSNormParamsRows(dw, db, grad, x []float32, cols int, rstd []float32) {
+	k := stepsOf[float32]()
+	k.params(len(rstd), cols, dw, 0, db, 0, grad, cols, x, cols, k.zero, 0, rstd, 1)
+}
+
 // LayerNormGradRows is LayerNormGradF32 or LayerNormGradF64 of rows; tmp has room for two numbers a row.
 func LayerNormGradRows[E real](dst, grad, w, x []E, cols int, mean, rstd, tmp []E) {
 	k := stepsOf[E]()

@@ -24,6 +24,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/gotorch-dev/torch/internal/mem"
 	"github.com/gotorch-dev/torch/vision/datasets/imageset"
 )
 
@@ -71,6 +72,7 @@ func Generate(n int, seed uint64) *Set {
 	if n < 0 {
 		panic("digits: Generate: n must not be negative")
 	}
+	mem.Check(n, Rows*Cols+1)
 	s := &Set{
 		Images: make([]byte, n*Rows*Cols),
 		Labels: labels(n, seed),

@@ -3,12 +3,15 @@ package digits
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"flag"
 	"image/png"
 	"os"
 	"runtime"
 	"slices"
 	"testing"
+
+	"github.com/gotorch-dev/torch/internal/mem"
 )
 
 var sheet = flag.String("sheet", "", "write a contact sheet of the training images to this PNG file")
@@ -179,4 +182,15 @@ func BenchmarkLoad(b *testing.B) {
 	for b.Loop() {
 		Load(Train)
 	}
+}
+
+// More images than there is memory for are an error before any of them is drawn.
+func TestGenerateHuge(t *testing.T) {
+	defer func() {
+		var e *mem.OutOfMemory
+		if err, ok := recover().(error); !ok || !errors.As(err, &e) {
+			t.Errorf("Generate panics with %v", err)
+		}
+	}()
+	Generate(1<<40, 1)
 }
