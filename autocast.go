@@ -8,7 +8,8 @@ import (
 // Autocast, automatic mixed precision, is package amp. These are the names by which Python's torch asks about it, and
 // those by which Python code sets its state by hand. What is set holds until the region of amp.Autocast around the
 // caller ends; outside of regions it holds for the whole program, but for goroutines that run inside NoGrad or another
-// function that sets a mode: those keep what held when they entered it. In Python it holds for the calling thread.
+// function that sets a mode: such a goroutine keeps what held when it entered the function. In Python it holds for the
+// calling thread.
 
 // IsAutocastEnabled reports whether the calling goroutine runs in a region of autocast for the kind of device.
 func IsAutocastEnabled(d tensor.DeviceType) bool { return tensor.IsAutocastEnabled(d) }

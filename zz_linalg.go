@@ -250,20 +250,14 @@ func Ormqr(t *tensor.Tensor, input2 *tensor.Tensor, input3 *tensor.Tensor, opts 
 type OrmqrOptions = tensor.OrmqrOptions
 
 // Solve is the function form of [tensor.Tensor.Solve].
-func Solve(t *tensor.Tensor, a *tensor.Tensor, opts ...tensor.SolveOptions) (solution, lu *tensor.Tensor) {
-	return t.Solve(a, opts...)
+func Solve(t *tensor.Tensor, a *tensor.Tensor) (solution, lu *tensor.Tensor) {
+	return t.Solve(a)
 }
-
-// SolveOptions are the optional arguments of Solve.
-type SolveOptions = tensor.SolveOptions
 
 // Lstsq is the function form of [tensor.Tensor.Lstsq].
-func Lstsq(t *tensor.Tensor, a *tensor.Tensor, opts ...tensor.LstsqOptions) (solution, qr *tensor.Tensor) {
-	return t.Lstsq(a, opts...)
+func Lstsq(t *tensor.Tensor, a *tensor.Tensor) (solution, qr *tensor.Tensor) {
+	return t.Lstsq(a)
 }
-
-// LstsqOptions are the optional arguments of Lstsq.
-type LstsqOptions = tensor.LstsqOptions
 
 // Eig is the function form of [tensor.Tensor.Eig].
 func Eig(t *tensor.Tensor, opts ...tensor.EigOptions) (eigenvalues, eigenvectors *tensor.Tensor) {

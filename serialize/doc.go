@@ -7,5 +7,5 @@
 //
 // The types to know are [Dict] and [Tuple] for Python's containers, [LoadOptions], and what comes back for values that
 // have no counterpart here: [Object] and [Global] describe what a file says about classes and functions, [Opaque] is a
-// tensor of a dtype without operators.
+// tensor of an unknown dtype.
 package serialize

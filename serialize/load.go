@@ -18,7 +18,7 @@ import (
 
 // LoadFile reads a file that torch.save wrote. Dicts come back as *Dict, lists as []any, tuples as Tuple, ints as int,
 // floats as float64, tensors on the devices that they were saved from unless the options say otherwise, and tensors of
-// dtypes that have no operators here as *Opaque. Arrays of NumPy are *npy.Array, its numbers Go's. What is not data
+// dtypes that this package does not know as *Opaque. Arrays of NumPy are *npy.Array, its numbers Go's. What is not data
 // comes back as an inert description, *Object or Global; see there. It is torch.load(weights_only=True) but for that:
 // PyTorch refuses those and NumPy's.
 // https://pytorch.org/docs/stable/generated/torch.load.html

@@ -8,9 +8,9 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// Opaque is a tensor of a file whose dtype has no operators here, such as bits1x8. It can be looked at and saved again.
+// Opaque is a tensor of a file whose dtype is none of PyTorch 2.15's. It can be looked at and saved again.
 type Opaque struct {
-	// DType is PyTorch's name, such as "bits8".
+	// DType is PyTorch's name.
 	DType          string
 	Shape, Strides []int
 	Offset         int // of the first element, in elements
@@ -24,7 +24,7 @@ func (o *Opaque) String() string {
 	return fmt.Sprintf("tensor(..., size=%s, dtype=torch.%s)", tensor.ShapeString(o.Shape), o.DType)
 }
 
-// opaque decodes a tensor whose dtype the library has no operators for.
+// opaque decodes a tensor whose dtype the library does not know.
 func (d *decoder) opaque(r *torchzip.TensorRef) (*Opaque, error) {
 	if o := d.opaques[r]; o != nil {
 		return o, nil

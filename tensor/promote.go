@@ -14,7 +14,7 @@ func (p *Promoter) Add(t *Tensor) {
 		p.dim = promote(p.dim, dt)
 	case t.flags&flagWrapped != 0:
 		if dt.IsComplex() {
-			dt = DefaultDType().Complex()
+			dt = DefaultComplexDType()
 		} else if dt.IsFloat() {
 			dt = DefaultDType()
 		}

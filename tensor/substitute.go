@@ -41,6 +41,8 @@ const (
 	Orders
 	// TakesQuantized is for an operator whose kernel takes quantized tensors as they are.
 	TakesQuantized
+	// infersBComplex is for bcomplex32 where only shapes are computed: no kernel has it.
+	infersBComplex
 	// TakesStorage is for all types.
 	TakesStorage = TakesUnsigned | TakesFloat8 | TakesScales | TakesComplexHalf
 )
@@ -112,8 +114,10 @@ func (o *Op) storage() StorageClass {
 func (s StorageClass) seenAs(dt DType) DType {
 	need := TakesComplexHalf
 	switch {
-	case dt.IsOpaque(), dt == BComplex32:
+	case dt.IsOpaque():
 		return 0
+	case dt == BComplex32:
+		need = infersBComplex
 	case dt.IsWideUnsigned():
 		need = TakesUnsigned
 	case dt == Float8E8M0FNU:
@@ -308,6 +312,9 @@ func (c *Ctx) storageClass() StorageClass {
 				class |= TakesComplexHalf
 			}
 		}
+	}
+	if class&TakesComplexHalf != 0 && c.dev.Type == MetaDevice {
+		class |= infersBComplex
 	}
 	c.each(func(t *Tensor) {
 		if t.dt.IsStorage() && class.seenAs(t.dt) == 0 {

@@ -178,7 +178,7 @@ func (n Num) DType() DType {
 	case KFloat:
 		return DefaultDType()
 	}
-	return DefaultDType().Complex()
+	return DefaultComplexDType()
 }
 
 // Tensor makes a 0-d tensor that counts as a number in type promotion.

@@ -273,47 +273,25 @@ func (t *Tensor) Ormqr(input2 *Tensor, input3 *Tensor, opts ...OrmqrOptions) *Te
 
 var slotSolve = slot("torch::solve")
 
-// SolveOptions are the optional arguments of Solve; the zero value is PyTorch's default.
-type SolveOptions struct {
-	Out *Tensor // default None
-}
-
 // Solve is removed from PyTorch: a call panics with the name of what replaces it.
 //
 // Deprecated: PyTorch has removed it. See linalg.Solve.
-func (t *Tensor) Solve(a *Tensor, opts ...SolveOptions) (solution, lu *Tensor) {
-	c := NewCall(slotSolve, 3)
+func (t *Tensor) Solve(a *Tensor) (solution, lu *Tensor) {
+	c := NewCall(slotSolve, 2)
 	*c.Arg(0) = TensorValue(t)
 	*c.Arg(1) = TensorValue(a)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			*c.Arg(2) = TensorValue(o.Out)
-		}
-	}
 	return c.Do2()
 }
 
 var slotLstsq = slot("torch::lstsq")
 
-// LstsqOptions are the optional arguments of Lstsq; the zero value is PyTorch's default.
-type LstsqOptions struct {
-	Out *Tensor // default None
-}
-
 // Lstsq is removed from PyTorch: a call panics with the name of what replaces it.
 //
 // Deprecated: PyTorch has removed it. See linalg.Lstsq.
-func (t *Tensor) Lstsq(a *Tensor, opts ...LstsqOptions) (solution, qr *Tensor) {
-	c := NewCall(slotLstsq, 3)
+func (t *Tensor) Lstsq(a *Tensor) (solution, qr *Tensor) {
+	c := NewCall(slotLstsq, 2)
 	*c.Arg(0) = TensorValue(t)
 	*c.Arg(1) = TensorValue(a)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			*c.Arg(2) = TensorValue(o.Out)
-		}
-	}
 	return c.Do2()
 }
 

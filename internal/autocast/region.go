@@ -79,7 +79,7 @@ func Run(device tensor.DeviceType, dtype tensor.DType, on, keep bool, f func()) 
 // outside is the state where no region is.
 var outside = Region{cacheOn: true}
 
-// program is the state outside of regions; nil stands for that of outside.
+// program is the state outside of regions, nil while it is that of the variable outside.
 var program struct {
 	sync.Mutex
 	*Region

@@ -236,12 +236,12 @@ func (d DType) Real() DType {
 	return d
 }
 
-// Complex is the complex type whose parts have type d (bfloat16 widens to complex64).
+// Complex is the complex type whose parts have type d (complex64 for those that are of no complex number).
 func (d DType) Complex() DType {
 	switch d {
 	case Float16, Complex32:
 		return Complex32
-	case BComplex32:
+	case BFloat16, BComplex32:
 		return BComplex32
 	case Float64, Complex128:
 		return Complex128

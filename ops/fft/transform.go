@@ -52,7 +52,11 @@ func init() {
 			if c.Bool(3) {
 				shape[last] = shape[last]/2 + 1
 			}
-			c.AllocStrided(0, shape, strides(shape, t.Strides(), byStride(dims, t.Strides(), len(dims)-1)), t.DType().Complex())
+			dt := t.DType().Complex()
+			if dt == tensor.BComplex32 { // no transform has it: PyTorch's shape rule gives complex64
+				dt = tensor.Complex64
+			}
+			c.AllocStrided(0, shape, strides(shape, t.Strides(), byStride(dims, t.Strides(), len(dims)-1)), dt)
 		},
 		CPU: func(c *Ctx) {
 			t, o := c.T(0), c.Out(0)

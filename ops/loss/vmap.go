@@ -46,7 +46,7 @@ func rankTo(b *tensor.Batched, args []tensor.Value, n int) {
 
 func reducedBatch(b *tensor.Batched) []tensor.Value {
 	args, i := b.Args(), b.Index("reduction")
-	if !b.Has(0) && !b.Has(1) {
+	if !b.Has(0) && (!b.Has(1) || b.Rank(0) >= b.Rank(1)) { // some have the result in the input's shape
 		args[0] = tensor.TensorValue(b.Full(0))
 	}
 	rankTo(b, args, max(b.Rank(0), b.Rank(1)))

@@ -381,7 +381,7 @@ func init() {
 			d := tensor.DefaultDType()
 			for i := range 2 { // the type alone: a shape rule reads no elements
 				if c.Value(i).K == tensor.KTensor && c.ArgDType(i).IsComplex() || c.Value(i).K == tensor.KComplex {
-					d = d.Complex()
+					d = tensor.DefaultComplexDType()
 					break
 				}
 			}
