@@ -303,3 +303,15 @@ func TestVmapOfIndices(t *testing.T) {
 			[]*T{self, mask.Select(0, 1), src}, []int{0, functorch.None, 0})
 	}
 }
+
+// The gradients of a strided scatter ask where the elements of an example lie, mapped or shared, dense or not.
+func TestVmapOfStridedScatterGradients(t *testing.T) {
+	torch.ManualSeed(7)
+	x, src := torch.Randn([]int{3, 4, 5}), torch.Randn([]int{3, 2, 2})
+	g := functorch.Grad(func(a []*T) []*T {
+		return []*T{a[0].AsStridedScatter(a[1], []int{2, 2}, []int{5, 2}).Square().Sum()}
+	}, functorch.GradOptions{Argnums: []int{0, 1}})
+	mapsLikeLoop(t, g, []*T{x, src}, []int{0, 0})
+	mapsLikeLoop(t, g, []*T{x.Select(0, 1), src}, []int{functorch.None, 0})
+	mapsLikeLoop(t, g, []*T{x.Transpose(1, 2), src}, []int{0, 0})
+}

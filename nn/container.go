@@ -97,8 +97,9 @@ func (s *Sequential) Add(name string, m Layer) *Sequential {
 	return s.AddModule(name, m)
 }
 
-// AddModule adds a module under a name that need not be a layer, as a loss, which takes two tensors. Python's
-// Sequential takes it, too: it is printed, and its parameters are found, but Forward refuses it.
+// AddModule adds a module under a name that need not be a Layer. TransformerEncoderLayer and TransformerEncoder, whose
+// Forward also takes masks, run without masks. Other modules, such as a loss, which takes two tensors, are printed, and
+// their parameters are found, but Forward refuses them, as Python's does.
 func (s *Sequential) AddModule(name string, m Module) *Sequential {
 	s.add(name, m)
 	m.moduleBase().place.set(&s.Base, name)
@@ -144,12 +145,26 @@ func (s *Sequential) Slice(from, to int) *Sequential {
 
 // layerOf is a module of a Sequential as the layer that it must be to run.
 func layerOf(m Module) Layer {
-	l, ok := m.(Layer)
-	if !ok {
-		tensor.Fail(tensor.ErrType, "Sequential: %T is no layer, a module with one tensor as its input and output", m)
+	switch m := m.(type) {
+	case Layer:
+		return m
+	case encoder:
+		return unmasked{m}
 	}
-	return l
+	tensor.Fail(tensor.ErrType, "Sequential: %T is no layer, a module with one tensor as its input and output", m)
+	return nil
 }
+
+// encoder is a module of one tensor that also takes masks.
+type encoder interface {
+	Module
+	Forward(x *Tensor, masks ...EncoderMasks) *Tensor
+}
+
+// unmasked is an encoder as a layer.
+type unmasked struct{ encoder }
+
+func (m unmasked) Forward(x *Tensor) *Tensor { return m.encoder.Forward(x) }
 
 // Forward runs the layers, as Chain does.
 func (s *Sequential) Forward(x *Tensor) *Tensor {

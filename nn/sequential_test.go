@@ -35,6 +35,27 @@ func TestSequentialOfModules(t *testing.T) {
 	}
 }
 
+// TestSequentialOfEncoders: encoders of transformers, which also take masks, run without masks.
+func TestSequentialOfEncoders(t *testing.T) {
+	torch.ManualSeed(2)
+	layer := nn.NewTransformerEncoderLayer(8, 2, nn.TransformerLayerOptions{DimFeedforward: torch.Some(16)})
+	stack, last := nn.NewTransformerEncoder(layer, 2, nil), nn.NewLinear(8, 3)
+	s := nn.NewSequential().AddModule("0", layer).AddModule("1", stack).Add("2", last)
+	nn.Eval(s)
+	x := torch.Randn([]int{5, 2, 8})
+	want := last.Forward(stack.Forward(layer.Forward(x)))
+	if got := s.Forward(x); !got.Equal(want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	if got := s.At(0).Forward(x); !got.Equal(layer.Forward(x)) {
+		t.Error("At gives another layer")
+	}
+	s.Forward(x).Sum().Backward()
+	if layer.Linear1.Weight.Grad() == nil {
+		t.Error("the encoder has no gradient")
+	}
+}
+
 // TestLazyNormState: batches are counted from the start, also while the other tensors have no shape.
 func TestLazyNormState(t *testing.T) {
 	m := nn.NewLazyBatchNorm2d()

@@ -210,7 +210,8 @@ func init() {
 				return
 			}
 			x = x.Conj()
-			if d := c.Int(2); (d == -1 || d == x.Dim()-1) && tensor.SameShape(x.Shape(), y.Shape()) {
+			if d := c.Int(2); (d == -1 || d == x.Dim()-1) && tensor.SameShape(x.Shape(), y.Shape()) &&
+				!x.DType().IsReduced() { // of which PyTorch rounds the products
 				c.Return(x.Unsqueeze(-2).MatMul(y.Unsqueeze(-1)).SqueezeDim(-1).SqueezeDim(-1)) // no array of products
 				return
 			}

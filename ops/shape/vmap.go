@@ -162,6 +162,11 @@ func stridedBatch(b *tensor.Batched) []tensor.Value {
 }
 
 func stridedScatterBatch(b *tensor.Batched) []tensor.Value {
+	self := geometryOf(b.T(0))
+	if b.Has(0) { // the gradient of an example asks where its elements lie
+		self.shape, self.stride = self.shape[1:], self.stride[1:]
+	}
+	b.C.Keep(self)
 	if !b.Has(0) || b.C.Has(4) && b.C.Int(4) < b.T(0).StorageOffset() {
 		return b.Loop()
 	}
