@@ -29,7 +29,7 @@ func init() {
 	legacy("quantized_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor mean, Tensor var, float eps, float output_scale, int output_zero_point) -> Tensor",
 		"is batch_norm of a quantized tensor with given mean and variance.", batchNorm("", false))
 	legacy("quantized_max_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], int[1] dilation=[1], bool ceil_mode=False) -> Tensor",
-		"is max_pool1d of a quantized tensor.", pool("aten::max_pool1d"))
+		"is max_pool1d of a quantized tensor.", pool(maxPool1d))
 	legacy("quantized_max_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> Tensor",
 		"is max_pool2d of a quantized tensor.", pool("aten::max_pool2d"))
 	legacy("quantized_max_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] dilation=1, bool ceil_mode=False) -> Tensor",

@@ -60,7 +60,11 @@ func init() {
 		c.Fail(tensor.ErrNotImpl, "Could not run 'aten::zero_' with arguments from the 'QuantizedCPU' backend.")
 	})
 	// The largest of integers that stand for numbers of one scale stands for the largest number.
-	moves(1, "max_pool1d", "adaptive_max_pool2d")
+	moves(1, "adaptive_max_pool2d")
+	tensor.RegisterQuantized("aten::max_pool1d", func(c *Ctx) {
+		refuseChannels(c)
+		pool(maxPool1d)(c)
+	})
 	tensor.RegisterQuantized("aten::max_pool2d", func(c *Ctx) {
 		t := refuseChannels(c)
 		if r := maxPool(c, t); r != nil {
@@ -78,7 +82,7 @@ func init() {
 	})
 
 	define("quantized::max_pool1d(Tensor qx, int[] kernel_size, int[] stride, int[] padding, int[] dilation, bool ceil_mode) -> "+
-		"Tensor", "is max_pool1d.", pool("aten::max_pool1d"))
+		"Tensor", "is max_pool1d.", pool(maxPool1d))
 	define("quantized::max_pool2d(Tensor qx, int[] kernel_size, int[] stride, int[] padding, int[] dilation, bool ceil_mode) -> "+
 		"Tensor", "is max_pool2d.", pool("aten::max_pool2d"))
 
@@ -237,7 +241,10 @@ func poolInto(d *T, w *windows, x *T) {
 	}
 }
 
-// pool is a maximum pooling of the namespace quantized.
+// maxPool1d is the operator for integers: max_pool1d takes floats only.
+const maxPool1d = "aten::max_pool1d_with_indices"
+
+// pool is a maximum pooling by the operator of that name on integers.
 func pool(name string) func(c *Ctx) {
 	return func(c *Ctx) {
 		x, _ := each(c, 0)
