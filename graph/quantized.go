@@ -117,7 +117,7 @@ func (u *fuser) quantumOf(n *Node, quantizes bool) (q quantum, ok bool) {
 // bytesType is the dtype of bytes, as the node that makes them says it; so many nodes are followed back.
 func (u *fuser) bytesType(v *Value, steps int) (dt tensor.DType, ok bool) {
 	n := v.Node
-	if n == nil || steps == 0 || len(n.Out) != 1 {
+	if n == nil || steps == 0 || len(n.Out) != 1 && n.Op != maxPool1dBytes {
 		return 0, false
 	}
 	if t, ok := u.constTensor(v); ok && t != nil {
@@ -130,7 +130,7 @@ func (u *fuser) bytesType(v *Value, steps int) (dt tensor.DType, ok bool) {
 	switch {
 	case n.Op == "gotorch::bytes_map":
 		return u.bytesType(n.In[1], 1)
-	case bytesMove[n.Op], n.Op == "aten::alias", n.Op == "gotorch::bytes_max_pool2d":
+	case bytesMove[n.Op], n.Op == "aten::alias", n.Op == "gotorch::bytes_max_pool2d", n.Op == maxPool1dBytes:
 		return u.bytesType(n.In[0], steps-1)
 	}
 	if o := n.Operator; o != nil {
@@ -431,6 +431,9 @@ var bytesMove = map[string]bool{"aten::max_pool1d": true, "aten::max_pool2d": tr
 	"aten::slice.Tensor": true, "aten::select.int": true, "aten::contiguous": true, "aten::t": true,
 	"aten::expand": true, "aten::narrow": true, "aten::dropout": true}
 
+// maxPool1dBytes is max_pool1d of bytes: the operator of that name takes floats only.
+const maxPool1dBytes = "aten::max_pool1d_with_indices"
+
 // own reports that the result of n is memory that the function alone reads, so that it may be other memory.
 func (u *fuser) own(n *Node) bool {
 	return len(n.Out) == 1 && !u.a.isWritten(n.Out[0]) && !u.a.escapes[u.a.class(n.Out[0])]
@@ -447,6 +450,8 @@ func (u *fuser) quantizedMove(n *Node) {
 	args := append([]any{x.bytes}, anys(n.In[1:])...)
 	name := n.Op
 	switch name {
+	case "aten::max_pool1d":
+		name = maxPool1dBytes
 	case "aten::max_pool2d":
 		name = "gotorch::bytes_max_pool2d"
 	case "aten::dropout":

@@ -110,6 +110,10 @@ func TestQuantized(t *testing.T) {
 		{"pooling to another scale", []int{2, 3, 6, 6}, func(p pairs, x *graph.Value) *graph.Value {
 			return p.quantize(p.Call1("aten::max_pool2d", x, []int{2, 2}, []int{2, 2}, none, one, false), 0.06, 3)
 		}, "gotorch::bytes_max_pool2d gotorch::bytes_map"},
+		{"pooling in one dimension", []int{2, 3, 9}, func(p pairs, x *graph.Value) *graph.Value {
+			y := p.Call1("aten::max_pool1d", x, []int{3}, []int{2}, []int{1}, []int{1}, false)
+			return p.quantize(p.Call1("aten::leaky_relu", y, 0.1), 0.06, 3)
+		}, "aten::max_pool1d_with_indices gotorch::bytes_map"},
 		{"a sum that is pooled", []int{2, 3, 6, 6}, func(p pairs, x *graph.Value) *graph.Value {
 			y := p.both(p.Call1("aten::sigmoid", x), 1.0/256, 0)
 			z := p.Call1("aten::max_pool2d", p.Call1("aten::relu", p.Call1("aten::add.Tensor", x, y)), []int{2, 2},
