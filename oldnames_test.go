@@ -11,7 +11,7 @@ import (
 
 // Names of Python's torch and torch.Tensor that are old, or belong to devices and layouts that are not here: what they
 // give and what they say is PyTorch 2.15's.
-func TestOldNames(t *testing.T) {
+func TestOldNames(t *testing.T) { //nolint:staticcheck // deprecated names are what it tests
 	x := torch.Eye(3)
 	for name, c := range map[string]struct {
 		f    func()
