@@ -11,7 +11,7 @@ import (
 
 // Names of Python's torch and torch.Tensor that are old, or belong to devices and layouts that are not here: what they
 // give and what they say is PyTorch 2.15's.
-func TestOldNames(t *testing.T) { //nolint:staticcheck // deprecated names are what it tests
+func TestOldNames(t *testing.T) {
 	x := torch.Eye(3)
 	for name, c := range map[string]struct {
 		f    func()
@@ -33,10 +33,12 @@ func TestOldNames(t *testing.T) { //nolint:staticcheck // deprecated names are w
 		"xpu":         {func() { x.XPU(1) }, "xpu:1 is not available"},
 		"xpu:-1":      {func() { x.XPU(-1) }, "Device index must be between 0 and 127, got -1"},
 		"pin_memory":  {func() { x.PinMemory() }, "no device in this program that has pinned memory"},
-		"resize":      {func() { x.Resize(2) }, "requested resize to 2 (2 elements in total), but the given tensor has a size of 3x3 (9"},
-		"no class":    {func() { torch.SetDefaultTensorType("foo") }, "only floating-point types are supported"},
-		"integers":    {func() { torch.SetDefaultTensorType("torch.LongTensor") }, "only floating-point types are supported"},
-		"no device":   {func() { torch.SetDefaultTensorType("torch.xpu.FloatTensor") }, "xpu"},
+		"resize": {func() { x.Resize(2) },
+			"requested resize to 2 (2 elements in total), but the given tensor has a size of 3x3 (9"},
+		"no class": {func() { torch.SetDefaultTensorType("foo") }, "only floating-point types are supported"},
+		"integers": {func() { torch.SetDefaultTensorType("torch.LongTensor") },
+			"only floating-point types are supported"},
+		"no device": {func() { torch.SetDefaultTensorType("torch.xpu.FloatTensor") }, "xpu"},
 	} {
 		if err := tensor.Try(c.f); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)

@@ -289,7 +289,8 @@ func init() {
 					}
 					sums, dim = g.SumDim(others), 0
 				}
-				mask := op.Call1("aten::index_fill_.int_Scalar", op.Zeros(g, sums.Shape(), tensor.Bool), dim, c.T(2), true)
+				mask := op.Call1("aten::index_fill_.int_Scalar", op.Zeros(g, sums.Shape(), tensor.Bool), dim, c.T(2),
+					true)
 				r[2] = op.Call1("aten::sum", op.Where(mask, sums))
 			}
 			return r
@@ -473,7 +474,8 @@ func init() {
 						tensor.ShapeString(c.Ints(1)))
 				}
 				if s == 0 && t.Numel() > 0 {
-					c.Fail(tensor.ErrShape, "'shape' cannot have zero dimensions when 'indices' is non-empty, but got %s",
+					c.Fail(tensor.ErrShape,
+						"'shape' cannot have zero dimensions when 'indices' is non-empty, but got %s",
 						tensor.ShapeString(c.Ints(1)))
 				}
 				if step > math.MaxInt64/max(s, 1) {

@@ -237,7 +237,8 @@ func stridedAccumulate(self, view geometry, g *T) *T {
 		}
 		return r
 	}
-	acc := op.Zeros(g, []int{n}, g.DType()).IndexAdd(0, op.Numbers(g, linearIndex(view.shape, view.stride, view.off-base)), g.Reshape([]int{-1}))
+	acc := op.Zeros(g, []int{n}, g.DType()).IndexAdd(0,
+		op.Numbers(g, linearIndex(view.shape, view.stride, view.off-base)), g.Reshape([]int{-1}))
 	own := linearIndex(self.shape, self.stride, self.off-base)
 	if shared {
 		holders := mem.Make[int64](n) // of each place

@@ -66,7 +66,8 @@ func (j *Job[E]) Run() {
 		t.plan = forTiles[E](t.n)
 		t.s = min(tileBytes/size, max(64, shortTile/t.n), t.Shape[lane])
 		t.s = max(t.s&^(lanes[E]()-1), lanes[E]())
-		if half := pad[E]((t.Shape[lane] + 1) / 2); len(t.Shape) == 1 && half < t.s && t.n*half >= halfTile && par.NumThreads() > 1 {
+		if half := pad[E]((t.Shape[lane] + 1) / 2); len(t.Shape) == 1 && half < t.s && t.n*half >= halfTile &&
+			par.NumThreads() > 1 {
 			t.s = half // two tasks rather than one
 		}
 		t.width = t.s
