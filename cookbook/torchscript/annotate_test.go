@@ -3,10 +3,12 @@ package torchscript_test
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"testing"
 
 	"github.com/gotorch-dev/torch/graph"
 	"github.com/gotorch-dev/torch/jit"
+	"github.com/gotorch-dev/torch/tensor"
 )
 
 // An annotated empty dictionary in a scripted function.
@@ -36,5 +38,19 @@ func TestAnnotateOutside(t *testing.T) {
 	d.Set("a", 1)
 	if x, ok := d.Get("a"); x != 1 || !ok || d.Len() != 1 {
 		t.Errorf("got %d, %v and %d keys, want 1, true and one key", x, ok, d.Len())
+	}
+}
+
+// Without an annotation Python's containers hold tensors, and compiling a function that puts a number into one fails.
+// In Go the type parameter is the annotation: a call with a number does not compile.
+func TestAnnotatedTypes(t *testing.T) {
+	for name, method := range map[string]any{
+		"Dict.Set":    (*jit.Dict[string, *tensor.Tensor]).Set,
+		"List.Append": (*jit.List[*tensor.Tensor]).Append,
+	} {
+		f := reflect.TypeOf(method)
+		if value := f.In(f.NumIn() - 1); reflect.TypeFor[int]().AssignableTo(value) {
+			t.Errorf("%s of tensors takes an int as %s", name, value)
+		}
 	}
 }
