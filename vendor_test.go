@@ -128,6 +128,10 @@ func TestVendorsOperators(t *testing.T) {
 		"three weights": func() {
 			torch.MiopenRNN(seq, lstm[:3], 3, h, c, 2, 5, 1, false, 0, false, false, none, nil)
 		},
+		"another hidden size": func() {
+			torch.MkldnnRNNLayer(seq, lstm[0], lstm[1], lstm[2], lstm[3], h.Select(0, 0), c.Select(0, 0), false, none, 2, 4,
+				1, true, false, false, false)
+		},
 		"a GRU of oneDNN's": func() {
 			torch.MkldnnRNNLayer(seq, lstm[0], lstm[1], lstm[2], lstm[3], h, c, false, none, 3, 5, 1, true, false, false,
 				false)

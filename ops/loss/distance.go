@@ -103,8 +103,9 @@ func weighted2[E real](d, a, b []E, x, y float64) {
 
 // pairwise is the norm of order p of a-b+eps over the last dimension.
 func pairwise(a, b *T, p, eps float64, keep bool) *T {
-	nd := max(a.Dim(), b.Dim())
-	return op.Call1("aten::norm.ScalarOpt_dim", a.Sub(b).AddScalar(eps), p, []int{max(0, nd-1)}, keep)
+	d := a.Sub(b)
+	d = op.Consumed(d.AddScalar(eps), d)
+	return op.Consumed(op.Call1("aten::norm.ScalarOpt_dim", d, p, []int{max(0, d.Dim()-1)}, keep), d)
 }
 
 func init() {

@@ -72,6 +72,10 @@ func vendorLayer(c *Ctx) {
 		c.Fail(tensor.ErrShape, "expected an input [T, n, in] and states [n, hidden], got %s, %s and %s",
 			tensor.ShapeString(x.Shape()), tensor.ShapeString(c.T(5).Shape()), tensor.ShapeString(c.T(6).Shape()))
 	}
+	if h := c.Int(10); c.T(5).Size(1) != h || c.T(6).Size(1) != h {
+		c.Fail(tensor.ErrShape, "expected states [n, %d] for hidden_size=%d, got %s and %s", h, h,
+			tensor.ShapeString(c.T(5).Shape()), tensor.ShapeString(c.T(6).Shape()))
+	}
 	w := &cellWeights{ih: c.T(1), hh: c.T(2)}
 	if c.Bool(12) {
 		w.bih, w.bhh = c.T(3), c.T(4)
