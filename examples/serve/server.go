@@ -66,10 +66,9 @@ func newServer(net nn.Layer, c config) *server {
 }
 
 // warmUp computes batches of every size, twice: the first time records what the network does, the second one packs its
-// weights. The largest batch comes first: the smaller ones then work in memory that it has left, where each larger one
-// would need more.
+// weights.
 func (s *server) warmUp() error {
-	for n := s.batch; n >= 1; n-- {
+	for n := 1; n <= s.batch; n++ {
 		for range 2 {
 			var wg sync.WaitGroup
 			errs := make([]error, n)
