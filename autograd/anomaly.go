@@ -87,8 +87,8 @@ func SetDetectAnomaly(on bool, opts ...AnomalyOptions) {
 	tensor.SetGlobalLayer(tensor.RankWatch, a)
 }
 
-// SetAnomalyEnabled is [SetDetectAnomaly] with the arguments of Python's torch.set_anomaly_enabled: without checkNaN, or
-// with true, gradients are looked at.
+// SetAnomalyEnabled is [SetDetectAnomaly] with the arguments of Python's torch.set_anomaly_enabled: without checkNaN,
+// or with true, gradients are looked at.
 func SetAnomalyEnabled(on bool, checkNaN ...bool) {
 	SetDetectAnomaly(on, AnomalyOptions{NoCheckNaN: len(checkNaN) > 0 && !checkNaN[0]})
 }

@@ -378,8 +378,8 @@ func (b *base) LoadStateDict(d *serialize.Dict) error {
 	return nil
 }
 
-// readState reads a state for these lists of parameters, one for each group, and changes nothing. adopt gives the tensor
-// to use for one of the state.
+// readState reads a state for these lists of parameters, one for each group, and changes nothing. adopt gives the
+// tensor to use for one of the state.
 func (b *base) readState(d *serialize.Dict, params [][]*Tensor, adopt adopter) (loaded []*ParamGroup,
 	state map[*Tensor]*State, err error) {
 	groups, ok := d.Get("param_groups").([]any)
@@ -387,7 +387,8 @@ func (b *base) readState(d *serialize.Dict, params [][]*Tensor, adopt adopter) (
 		return nil, nil, fmt.Errorf("param_groups is a %T, want a list", d.Get("param_groups"))
 	}
 	if len(groups) != len(b.groups) {
-		return nil, nil, fmt.Errorf("loaded state dict has a different number of parameter groups: %d, the optimizer has %d",
+		return nil, nil, fmt.Errorf("loaded state dict has a different number of parameter groups: %d, the optimizer "+
+			"has %d",
 			len(groups), len(b.groups))
 	}
 	// Everything is read before anything changes, so that a bad file leaves the optimizer as it was.
@@ -399,7 +400,8 @@ func (b *base) readState(d *serialize.Dict, params [][]*Tensor, adopt adopter) (
 		}
 		ids, ok := gd.Get("params").([]any)
 		if !ok || len(ids) != len(params[i]) {
-			return nil, nil, fmt.Errorf("loaded state dict contains a parameter group that doesn't match the size of optimizer's "+
+			return nil, nil, fmt.Errorf("loaded state dict contains a parameter group that doesn't match the size of "+
+				"optimizer's "+
 				"group: group %d has %d parameters in the dict and %d in the optimizer", i, len(ids),
 				len(params[i]))
 		}

@@ -315,7 +315,8 @@ func (d *decoder) tensor(r *torchzip.TensorRef) (t *tensor.Tensor, err error) {
 				tensor.LazyConj(t)
 			}
 			if neg, _ := m.Get("neg"); neg == true {
-				if dt == tensor.Bool || dt.IsWideUnsigned() || dt.IsFloat8() || dt.IsOpaque() { // have no operator that could read it
+				// No operator reads these types.
+				if dt == tensor.Bool || dt.IsStorage() && !dt.IsComplex() {
 					tensor.Fail(tensor.ErrDType, "a negated view of elements of type %s", dt)
 				}
 				tensor.LazyNeg(t)

@@ -59,8 +59,8 @@ const (
 
 // Element types that have no operators, in PyTorch either: integers of 1 to 7 bits, each in a byte of its own (Bit is
 // PyTorch's other name of Uint1), bits that mean what a program makes of them, and two 4-bit floats in a byte. Tensors
-// of these types are made uninitialised, filled with 0 or from other tensors by View, copied, saved, loaded and printed,
-// as the numbers in their bytes; PyTorch does not copy and print the integers.
+// of these types are made uninitialised, filled with 0 or from other tensors by View, copied, saved, loaded and
+// printed, as the numbers in their bytes; PyTorch does not copy and print the integers.
 const (
 	Int1           = dtype.Int1
 	Int2           = dtype.Int2

@@ -35,8 +35,8 @@ var zeroMeansDefault = map[string]string{
 	"FromBufferOptions.Count":        "PyTorch refuses 0",
 }
 
-// TestZeroIsZero finds options whose zero is replaced: "if o.Field == 0 { o.Field = 3 }". Such a field takes an explicit
-// zero for "not given", silently.
+// TestZeroIsZero finds options whose zero is replaced: "if o.Field == 0 { o.Field = 3 }". Such a field takes an
+// explicit zero for "not given", silently.
 func TestZeroIsZero(t *testing.T) {
 	root := filepath.Join("..", "..")
 	type place struct{ field, pos string }
