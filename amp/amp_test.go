@@ -11,6 +11,7 @@ import (
 	"github.com/gotorch-dev/torch/nn"
 	F "github.com/gotorch-dev/torch/nn/functional"
 	nninit "github.com/gotorch-dev/torch/nn/init"
+	"github.com/gotorch-dev/torch/nn/utils/rnn"
 	"github.com/gotorch-dev/torch/optim"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -110,4 +111,48 @@ func TestNested(t *testing.T) {
 		want("another goroutine", <-done, torch.Float32)
 	})
 	want("outside", product(), torch.Float32)
+}
+
+// TestLSTM compares the dtypes of an LSTM's results with PyTorch's, whose layers without projection are one operator of
+// a lower type, but for packed sequences.
+func TestLSTM(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		opts   nn.RNNOptions
+		packed bool
+		in     tensor.DType
+		want   [3]tensor.DType // output, hidden state, cell state
+	}{
+		{"float32", nn.RNNOptions{}, false, torch.Float32, [3]tensor.DType{torch.BFloat16, torch.BFloat16, torch.BFloat16}},
+		{"bfloat16", nn.RNNOptions{}, false, torch.BFloat16,
+			[3]tensor.DType{torch.BFloat16, torch.BFloat16, torch.BFloat16}},
+		{"deep", nn.RNNOptions{NumLayers: torch.Some(2), Bidirectional: true, NoBias: true}, false, torch.Float32,
+			[3]tensor.DType{torch.BFloat16, torch.BFloat16, torch.BFloat16}},
+		{"projected", nn.RNNOptions{ProjSize: 2}, false, torch.Float32,
+			[3]tensor.DType{torch.BFloat16, torch.BFloat16, torch.Float32}},
+		{"packed", nn.RNNOptions{}, true, torch.Float32, [3]tensor.DType{torch.Float32, torch.Float32, torch.Float32}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m := nn.NewLSTM(3, 4, c.opts)
+			x := torch.Randn([]int{5, 2, 3}).ToDType(c.in)
+			var y, h, cell *torch.Tensor
+			amp.Autocast(tensor.CPUDevice, torch.BFloat16, func() {
+				if c.packed {
+					p, hn, cn := m.ForwardPacked(rnn.PackPaddedSequence(x, torch.FromSlice([]int64{5, 3})))
+					y, h, cell = p.Data, hn, cn
+				} else {
+					y, h, cell = m.Forward(x)
+				}
+			})
+			if got := [3]tensor.DType{y.DType(), h.DType(), cell.DType()}; got != c.want {
+				t.Errorf("dtypes %v, want %v", got, c.want)
+			}
+			y.Float().Sum().Backward()
+			for name, p := range nn.NamedParameters(m) {
+				if g := p.Grad(); g == nil || g.DType() != torch.Float32 || g.Abs().Sum().Num().F == 0 {
+					t.Errorf("%s: gradient %v", name, g)
+				}
+			}
+		})
+	}
 }

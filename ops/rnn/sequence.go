@@ -10,6 +10,7 @@ import (
 
 var (
 	opLayer   = tensor.Slot("gotorch::rnn_layer")
+	opLSTM    = tensor.Slot("aten::mkldnn_rnn_layer")
 	opLinear  = tensor.Slot("aten::linear")
 	opCat     = tensor.Slot("aten::cat")
 	opStack   = tensor.Slot("aten::stack")
@@ -180,7 +181,42 @@ func (n *network) one(w *cellWeights, x, h, c *T, backward bool) (y, hn, cn *T) 
 	if w.hr != nil {
 		return n.projected(w, linear(x, w.ih, w.bih), h, c, backward)
 	}
+	if n.mode == modeLSTM && n.steps == nil && ownOperator(x) {
+		return n.lstm(w, x, h, c, backward)
+	}
 	return n.layer(w, x, h, c, backward)
+}
+
+// ownOperator reports that PyTorch has one operator for a layer of an LSTM over x: that of its kernel library for CPUs,
+// which autocast takes whole.
+func ownOperator(x *T) bool {
+	if x.Device().Type != tensor.CPUDevice || x.Dim() != 3 || x.Numel() == 0 {
+		return false
+	}
+	dt := x.DType()
+	return dt == tensor.Float32 || dt == tensor.BFloat16 || dt == tensor.Float16 && !tensor.IsGradEnabled()
+}
+
+// lstm is layer by that operator.
+func (n *network) lstm(w *cellWeights, x, h, cx *T, backward bool) (y, hn, cn *T) {
+	bih, bhh := w.bih, w.bhh
+	if bih == nil {
+		bih = w.ih.NewZeros([]int{w.ih.Size(0)})
+		bhh = bih
+	}
+	c := tensor.NewCall(opLSTM, 16)
+	for i, t := range []*T{x, w.ih, w.hh, bih, bhh, h, cx} {
+		*c.Arg(i) = tensor.TensorValue(t)
+	}
+	*c.Arg(7), *c.Arg(8) = tensor.BoolValue(backward), tensor.Box([]int(nil))
+	for i, v := range []int{vendorLSTM, h.Size(-1), len(n.cells) / n.directions} {
+		*c.Arg(9 + i) = tensor.IntValue(v)
+	}
+	for i, v := range []bool{w.bih != nil, n.directions == 2, false, tensor.IsGradEnabled()} {
+		*c.Arg(12 + i) = tensor.BoolValue(v)
+	}
+	out := c.DoN()
+	return out[0], out[1], out[2]
 }
 
 // packed runs over sequences that are sorted by length, longest first. Steps that the same number of sequences reach

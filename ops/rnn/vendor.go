@@ -28,6 +28,9 @@ func init() {
 	}
 }
 
+// vendorLSTM is an LSTM's place among vendorModes.
+const vendorLSTM = 2
+
 // vendorModes are the kinds of network by their numbers in cuDNN and MIOpen.
 var vendorModes = []int{modeReLU, modeTanh, modeLSTM, modeGRU}
 
@@ -65,7 +68,7 @@ func vendorNetwork(c *Ctx) {
 
 func vendorLayer(c *Ctx) {
 	x := c.T(0)
-	if mode := c.Int(9); mode != 2 {
+	if mode := c.Int(9); mode != vendorLSTM {
 		c.Fail(tensor.ErrNotImpl, "expected mode 2, an LSTM, got %d", mode)
 	}
 	if x.Dim() != 3 || x.Size(0) == 0 || c.T(5).Dim() != 2 || c.T(6).Dim() != 2 {
