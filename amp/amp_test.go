@@ -83,6 +83,53 @@ func TestBilinearKeepsDType(t *testing.T) {
 	}
 }
 
+// Under the CPU's autocast an LSTM is one operator in the lower type, as in PyTorch; with projections its products
+// alone are, in float64 nothing is, and a GRU ends in float32.
+func TestLSTM(t *testing.T) {
+	x := torch.Ones([]int{3, 2, 4}).SetRequiresGrad(true)
+	lstm := func(o nn.RNNOptions, x *torch.Tensor) []*torch.Tensor {
+		l := nn.NewLSTM(4, 5, o)
+		l.ToDType(x.DType())
+		y, h, c := l.Forward(x)
+		return []*torch.Tensor{y, h, c}
+	}
+	half, single := torch.BFloat16, torch.Float32
+	for name, w := range map[string]struct {
+		want []torch.DType
+		f    func() []*torch.Tensor
+	}{
+		"layers": {[]torch.DType{half, half, half}, func() []*torch.Tensor {
+			return lstm(nn.RNNOptions{NumLayers: torch.Some(2), Bidirectional: true}, x)
+		}},
+		"no bias": {[]torch.DType{half, half, half}, func() []*torch.Tensor {
+			return lstm(nn.RNNOptions{NoBias: true}, x)
+		}},
+		"projected": {[]torch.DType{half, half, single}, func() []*torch.Tensor {
+			return lstm(nn.RNNOptions{ProjSize: 2}, x)
+		}},
+		"float64": {[]torch.DType{torch.Float64, torch.Float64, torch.Float64}, func() []*torch.Tensor {
+			return lstm(nn.RNNOptions{}, x.Double())
+		}},
+		"GRU": {[]torch.DType{single, single}, func() []*torch.Tensor {
+			y, h := nn.NewGRU(4, 5).Forward(x)
+			return []*torch.Tensor{y, h}
+		}},
+	} {
+		var out []*torch.Tensor
+		amp.Autocast(tensor.CPUDevice, torch.BFloat16, func() { out = w.f() })
+		for i, y := range out {
+			if y.DType() != w.want[i] {
+				t.Errorf("%s: result %d is %s, want %s", name, i, y.DType(), w.want[i])
+			}
+		}
+		x.SetGrad(nil)
+		out[0].Sum().Backward()
+		if g := x.Grad(); g == nil || g.DType() != torch.Float32 {
+			t.Errorf("%s: gradient %v", name, g)
+		}
+	}
+}
+
 // TestNested checks that the innermost region counts, and that what is outside is left alone.
 func TestNested(t *testing.T) {
 	a, b := torch.Ones([]int{2, 2}), torch.Ones([]int{2, 2})

@@ -9,11 +9,12 @@ import (
 // cells.
 
 var (
-	opLayer   = tensor.Slot("gotorch::rnn_layer")
-	opLinear  = tensor.Slot("aten::linear")
-	opCat     = tensor.Slot("aten::cat")
-	opStack   = tensor.Slot("aten::stack")
-	opDropout = tensor.Slot("aten::dropout")
+	opLayer        = tensor.Slot("gotorch::rnn_layer")
+	opLibraryLayer = tensor.Slot("aten::mkldnn_rnn_layer")
+	opLinear       = tensor.Slot("aten::linear")
+	opCat          = tensor.Slot("aten::cat")
+	opStack        = tensor.Slot("aten::stack")
+	opDropout      = tensor.Slot("aten::dropout")
 )
 
 func linear(x, w, b *T) *T {
@@ -43,7 +44,8 @@ type network struct {
 	cells      []cellWeights // layer by layer, forward then backward
 	directions int
 	dropout    float64 // between layers, 0 outside of training
-	steps      []int   // of a packed sequence: the number of sequences that reach each step
+	train      bool
+	steps      []int // of a packed sequence: the number of sequences that reach each step
 }
 
 // readNetwork reads what stands behind the states: params, has_biases, num_layers, dropout, train, bidirectional.
@@ -52,7 +54,9 @@ func readNetwork(c *Ctx, mode, i int) *network {
 	if !c.Bool(i + 4) {
 		dropout = 0
 	}
-	return newNetwork(c, mode, c.Tensors(i), c.Bool(i+1), c.Int(i+2), dropout, c.Bool(i+5))
+	n := newNetwork(c, mode, c.Tensors(i), c.Bool(i+1), c.Int(i+2), dropout, c.Bool(i+5))
+	n.train = c.Bool(i + 4)
+	return n
 }
 
 func newNetwork(c *Ctx, mode int, params []*T, biases bool, layers int, dropout float64, bidirectional bool) *network {
@@ -180,7 +184,29 @@ func (n *network) one(w *cellWeights, x, h, c *T, backward bool) (y, hn, cn *T) 
 	if w.hr != nil {
 		return n.projected(w, linear(x, w.ih, w.bih), h, c, backward)
 	}
+	if n.mode == modeLSTM && x.Device().Type == tensor.CPUDevice && x.DType() != tensor.Float64 && x.Numel() > 0 &&
+		tensor.IsAutocastEnabled(tensor.CPUDevice) {
+		return n.lowered(w, x, h, c, backward)
+	}
 	return n.layer(w, x, h, c, backward)
+}
+
+// lowered is layer as PyTorch runs it under the CPU's autocast: by one operator that takes the lower type whole.
+func (n *network) lowered(w *cellWeights, x, h, cx *T, backward bool) (y, hn, cn *T) {
+	bih, bhh := w.bih, w.bhh
+	if bih == nil {
+		bih, bhh = w.ih.NewZeros(w.ih.Shape()), w.hh.NewZeros(w.hh.Shape())
+	}
+	c := tensor.NewCall(opLibraryLayer, 16)
+	for i, t := range []*T{x, w.ih, w.hh, bih, bhh, h, cx} {
+		*c.Arg(i) = tensor.TensorValue(t)
+	}
+	*c.Arg(7), *c.Arg(8), *c.Arg(9) = tensor.BoolValue(backward), tensor.IntsValue(nil), tensor.IntValue(2)
+	*c.Arg(10), *c.Arg(11) = tensor.IntValue(h.Size(1)), tensor.IntValue(len(n.cells)/n.directions)
+	*c.Arg(12), *c.Arg(13) = tensor.BoolValue(w.bih != nil), tensor.BoolValue(n.directions == 2)
+	*c.Arg(14), *c.Arg(15) = tensor.BoolValue(false), tensor.BoolValue(n.train)
+	out := c.DoN()
+	return out[0], out[1], out[2]
 }
 
 // packed runs over sequences that are sorted by length, longest first. Steps that the same number of sequences reach
