@@ -11,6 +11,7 @@ import (
 
 	"github.com/gotorch-dev/torch"
 	"github.com/gotorch-dev/torch/autograd"
+	"github.com/gotorch-dev/torch/nn"
 	"github.com/gotorch-dev/torch/optim"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -424,6 +425,64 @@ func TestGoroutines(t *testing.T) {
 	}
 	wg.Wait()
 	near(t, shared.Grad(), 2*workers*steps, 2*workers*steps)
+}
+
+// A function is checkpointed with everything that it computes from as an input: the blocks here keep nothing but that,
+// and run again when Backward arrives at them, the last one first.
+func ExampleCheckpoint() {
+	runs := 0
+	block := func(in []*torch.Tensor) []*torch.Tensor {
+		runs++
+		x, w := in[0], in[1]
+		return []*torch.Tensor{x.Add(x.MatMul(w).ReLU())}
+	}
+	x := torch.Ones([]int{2, 2})
+	w := torch.Full([]int{2, 2}, 0.5).SetRequiresGrad(true)
+	for range 3 {
+		x = autograd.Checkpoint(block, []*torch.Tensor{x, w})[0]
+	}
+	fmt.Println("blocks run by the forward pass:", runs)
+	x.Sum().Backward()
+	fmt.Println("and by the backward pass:", runs-3)
+	fmt.Println(w.Grad())
+	// Output:
+	// blocks run by the forward pass: 3
+	// and by the backward pass: 3
+	// tensor([[24., 24.],
+	//         [24., 24.]])
+}
+
+// Eight layers in four segments: between forward and backward pass only the inputs of the segments are kept, and what
+// the last segment saves, which is not checkpointed. Dropout draws the same numbers both times.
+func ExampleCheckpointSequential() {
+	torch.ManualSeed(0)
+	var layers []func(*torch.Tensor) *torch.Tensor
+	var params []*torch.Tensor
+	for range 4 {
+		l := nn.NewLinear(16, 16)
+		params = append(params, nn.Parameters(l)...)
+		layers = append(layers, l.Forward, nn.NewDropout().Forward)
+	}
+	x := torch.Randn([]int{4, 16})
+	var grads [2][]*torch.Tensor
+	for i := range grads {
+		torch.ManualSeed(1)
+		y := x
+		if i == 0 {
+			for _, f := range layers {
+				y = f(y)
+			}
+		} else {
+			y = autograd.CheckpointSequential(layers, 4, x)
+		}
+		grads[i] = autograd.Grad([]*torch.Tensor{y.Square().Sum()}, params)
+	}
+	same := true
+	for i, g := range grads[0] {
+		same = same && g.Equal(grads[1][i])
+	}
+	fmt.Println("the gradients are the same:", same)
+	// Output: the gradients are the same: true
 }
 
 func ExampleJacobian() {

@@ -66,6 +66,32 @@ func TestSGD(t *testing.T) {
 	}
 }
 
+// Without weight decay infinite parameters stay infinite and leave the state alone, as in PyTorch, in all dtypes.
+func TestInfiniteParameters(t *testing.T) {
+	inf := math.Inf(1)
+	for name, build := range map[string]func(p []*tensor.Tensor) optim.Optimizer{
+		"SGD": func(p []*tensor.Tensor) optim.Optimizer { return optim.NewSGD(p, 0.1) },
+		"momentum": func(p []*tensor.Tensor) optim.Optimizer {
+			return optim.NewSGD(p, 0.1, optim.SGDOptions{Momentum: 0.9})
+		},
+		"Adam":    func(p []*tensor.Tensor) optim.Optimizer { return optim.NewAdam(p, 0.1) },
+		"Adagrad": func(p []*tensor.Tensor) optim.Optimizer { return optim.NewAdagrad(p, 0.1) },
+		"RMSprop": func(p []*tensor.Tensor) optim.Optimizer { return optim.NewRMSprop(p, 0.1) },
+	} {
+		for _, dt := range []tensor.DType{tensor.Float32, tensor.Float64, tensor.BFloat16, tensor.Float16} {
+			p := tensor.FromSlice([]float64{inf, -inf, 1}).ToDType(dt).SetRequiresGrad(true)
+			opt := build([]*tensor.Tensor{p})
+			for range 2 {
+				p.SetGrad(tensor.FromSlice([]float64{1, 1, 1}).ToDType(dt))
+				opt.Step()
+			}
+			if v := values(p); v[0] != inf || v[1] != -inf || !(v[2] < 1) {
+				t.Errorf("%s of %s: %v", name, dt, v)
+			}
+		}
+	}
+}
+
 func TestDampening(t *testing.T) {
 	p := param(1)
 	opt := optim.NewSGD([]*tensor.Tensor{p}, 0.1, optim.SGDOptions{Momentum: 0.9, Dampening: 0.9})

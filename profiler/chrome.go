@@ -2,6 +2,7 @@ package profiler
 
 import (
 	"bufio"
+	"compress/gzip"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -16,10 +17,28 @@ import (
 
 // ExportChromeTrace writes the trace to a file that chrome://tracing, https://ui.perfetto.dev and TensorBoard's profile
 // plugin read. Names, categories and arguments are those of PyTorch; arrows lead from operators to their gradient
-// rules.
+// rules. A file whose name ends in .gz is compressed.
 // https://docs.pytorch.org/docs/stable/profiler.html#torch.profiler._KinetoProfile.export_chrome_trace
 func (t *Trace) ExportChromeTrace(path string) error {
-	return atomicfile.Write(path, t.WriteChromeTrace)
+	return atomicfile.Write(path, func(w io.Writer) error {
+		if !strings.HasSuffix(path, ".gz") {
+			return t.WriteChromeTrace(w)
+		}
+		z := gzip.NewWriter(w)
+		if err := t.WriteChromeTrace(z); err != nil {
+			return err
+		}
+		return z.Close()
+	})
+}
+
+// epoch is the moment that the times of a trace are counted from: as in PyTorch the last one that is a whole number of
+// quarters of a year after 1970, the same for all processes. Counted from 1970, microseconds in float64 would be off by
+// a quarter, and short events not lie inside those around them.
+func (t *Trace) epoch() time.Time {
+	const quarter = 7889238 // seconds
+	s := t.wall.Unix()
+	return time.Unix(s-s%quarter, 0)
 }
 
 // chromeEvent is an event of the format.
@@ -51,7 +70,7 @@ func (t *Trace) WriteChromeTrace(w io.Writer) error {
 		"schemaVersion": 1, "deviceProperties": []any{}, "displayTimeUnit": "ms", "host_name": t.host,
 		"with_stack": flag(t.o.WithStack), "profile_memory": flag(t.o.ProfileMemory),
 		"record_shapes": flag(t.o.RecordShapes), "with_modules": flag(t.o.WithModules),
-		"with_flops": flag(t.o.WithFLOPs), "baseTimeNanoseconds": 0,
+		"with_flops": flag(t.o.WithFLOPs), "baseTimeNanoseconds": t.epoch().UnixNano(),
 	}, "", "  ")
 	if err != nil {
 		return err
@@ -84,7 +103,8 @@ func (t *Trace) WriteChromeTrace(w io.Writer) error {
 // chromeEvents gives the events to put.
 func (t *Trace) chromeEvents(put func(chromeEvent)) {
 	pid := os.Getpid()
-	at := func(d time.Duration) float64 { return float64(t.wall.Add(d).UnixNano()) / 1e3 }
+	base := t.wall.Sub(t.epoch())
+	at := func(d time.Duration) float64 { return float64(base+d) / 1e3 }
 	put(chromeEvent{Ph: "M", Name: "process_name", PID: pid, TID: 0, TS: at(0),
 		Args: map[string]any{"name": filepath.Base(os.Args[0])}})
 	put(chromeEvent{Ph: "M", Name: "process_labels", PID: pid, TID: 0, TS: at(0),
@@ -118,6 +138,8 @@ func (t *Trace) chromeEvents(put func(chromeEvent)) {
 			c.Cat = "cpu_op"
 		case KindAnnotation:
 			c.Cat = "user_annotation"
+		case KindStep:
+			c.Cat, c.Name = "user_annotation", e.FullName
 		default:
 			c.Cat = "python_function"
 			c.Args["Python module id"] = 0
@@ -127,6 +149,10 @@ func (t *Trace) chromeEvents(put func(chromeEvent)) {
 			c.Args["Record function id"] = 0
 		}
 		e.arguments(c.Args)
+		k, made := makers[e.Sequence]
+		if made = made && e.Kind == KindRule; made {
+			c.Args["Fwd thread id"] = t.events[k].Thread
+		}
 		if e.Kind != KindMemory { // there is no call, only the amount
 			put(c)
 		}
@@ -135,7 +161,7 @@ func (t *Trace) chromeEvents(put func(chromeEvent)) {
 				TS: at(m.At), Args: map[string]any{"Total Reserved": 0, "Total Allocated": m.Total, "Bytes": m.Bytes,
 					"Device Id": -1, "Device Type": 0, "Ev Idx": i}})
 		}
-		if k, ok := makers[e.Sequence]; ok && e.Kind == KindRule && strings.HasPrefix(e.Name, "autograd::engine") {
+		if made && strings.HasPrefix(e.Name, "autograd::engine") {
 			f := &t.events[k]
 			put(chromeEvent{Ph: "s", Cat: "fwdbwd", Name: "fwdbwd", ID: e.Sequence, PID: pid, TID: f.Thread,
 				TS: at(f.Start)})
@@ -158,10 +184,13 @@ func (e *Event) arguments(args map[string]any) {
 		args["Fwd thread id"] = 0
 	}
 	if e.Inputs != nil {
-		dims, strides := make([][]int, len(e.Inputs)), make([][]int, len(e.Inputs))
+		dims, strides := make([]any, len(e.Inputs)), make([]any, len(e.Inputs))
 		types, values := make([]string, len(e.Inputs)), make([]string, len(e.Inputs))
 		for i, in := range e.Inputs {
 			dims[i], strides[i] = append([]int{}, in.Shape...), append([]int{}, in.Stride...)
+			if in.Shapes != nil {
+				dims[i], strides[i] = in.Shapes, in.Strides
+			}
 			types[i], values[i] = in.Type, in.Value
 		}
 		args["Input Dims"], args["Input Strides"], args["Input type"] = dims, strides, types

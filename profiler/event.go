@@ -23,13 +23,14 @@ const (
 	KindRule                   // a gradient rule of the backward pass
 	KindAnnotation             // a part of the program with a name, the step of an optimizer
 	KindModule                 // the Forward of a module
+	KindStep                   // a step between two calls of Profiler.Step, with Options.Schedule
 	KindMemory                 // memory that the garbage collector has freed, "[memory]", with Options.ProfileMemory
 )
 
 // Event is a call with its time.
 type Event struct {
 	Name     string // "aten::addmm", "AddmmBackward0", the name of the part
-	FullName string // of an operator: with its overload
+	FullName string // of an operator: with its overload; of a step: with its number
 	Kind     Kind
 	Start    time.Duration // since the profiler was started
 	Duration time.Duration
@@ -38,7 +39,7 @@ type Event struct {
 	Parent   int           // index of the event around, -1 at the top; modules are the parents of modules alone
 	// Sequence is equal in an operator's call and in its gradient rule; 0 where the call is not recorded for Backward.
 	Sequence int64
-	Inputs   []Input  // with Options.RecordShapes
+	Inputs   []Input  // with Options.RecordShapes; those of a gradient rule are the gradients that it is given
 	Stack    []string // with Options.WithStack: "train.go(12): main.main", the innermost first
 	Module   string   // with Options.WithModules: path and class of the innermost module, "layer1.0.conv1 (Conv2d)"
 	FLOPs    int64    // with Options.WithFLOPs
@@ -49,9 +50,10 @@ type Event struct {
 
 // Input is an argument of an operator.
 type Input struct {
-	Shape, Stride []int
-	Type          string // as in C++: "float", "Scalar"; "" for what is neither tensor nor number
-	Value         string // of a number or a list of numbers
+	Shape, Stride   []int
+	Shapes, Strides [][]int // of the tensors of a list
+	Type            string  // as in C++: "float", "Scalar", "ScalarList", "TensorList"; "" for what is none of them
+	Value           string  // of a number or a list of numbers
 }
 
 // Memory is an amount of memory that was taken or, below 0, given back.
@@ -149,6 +151,15 @@ func (t *thread) closeTop(k Kind) {
 	}
 }
 
+// setTop changes the innermost event if it is of a kind.
+func (t *thread) setTop(k Kind, change func(e *Event)) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if n := len(t.stack); n > 0 && t.events[t.stack[n-1]].Kind == k {
+		change(&t.events[t.stack[n-1]])
+	}
+}
+
 // countRule notes that a gradient rule has begun, and uncountRule that one has ended, unless its beginning was taken
 // away.
 func (t *thread) countRule() {
@@ -240,15 +251,16 @@ func inputsOf(c *tensor.Ctx) []Input {
 		var in Input
 		switch v.K {
 		case tensor.KTensor:
-			if x := v.T; x != nil {
-				in = Input{Shape: slices.Clone(x.Shape()), Type: x.DType().CName()}
-				if !x.IsSparse() {
-					in.Stride = slices.Clone(x.Strides())
-				}
-			}
+			in = inputOf(v.T)
 		case tensor.KTensors:
 			in.Type = "TensorList"
+			for _, x := range c.Tensors(i) {
+				e := inputOf(x)
+				in.Shapes, in.Strides = append(in.Shapes, e.Shape), append(in.Strides, e.Stride)
+			}
 		case tensor.KNone:
+		case tensor.KInts, tensor.KFloats:
+			in.Type, in.Value = "ScalarList", v.String()
 		case tensor.KInt, tensor.KFloat, tensor.KBool, tensor.KScalar:
 			in.Type, in.Value = "Scalar", v.String()
 		default:
@@ -257,6 +269,18 @@ func inputsOf(c *tensor.Ctx) []Input {
 		out = append(out, in)
 	}
 	return out
+}
+
+// inputOf describes a tensor.
+func inputOf(x *Tensor) Input {
+	if x == nil {
+		return Input{}
+	}
+	in := Input{Shape: slices.Clone(x.Shape()), Type: x.DType().CName()}
+	if !x.IsSparse() {
+		in.Stride = slices.Clone(x.Strides())
+	}
+	return in
 }
 
 // inside are the packages whose functions a stack leaves out: what lies between the program and the operator.

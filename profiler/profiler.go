@@ -2,6 +2,7 @@ package profiler
 
 import (
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -47,6 +48,8 @@ type Profiler struct {
 	wall      time.Time // the same moment as begin, in the time of the clock
 	step      int
 	action    Action
+	stepOn    *thread // whose event stepMark is that of the step that runs; nil for none
+	stepMark  mark
 	threads   sync.Map // of *thread by goroutine
 	mu        sync.Mutex
 	order     []*thread
@@ -94,16 +97,39 @@ func (p *Profiler) start() {
 	if p.o.Schedule != nil {
 		p.action = p.o.Schedule(0)
 	}
-	p.recording.Store(p.action >= Warmup)
+	p.record()
 }
 
-// Step says that a step of the training ends.
+// record begins to record what the present action says, and with a schedule the event of the step. PyTorch's name of it
+// in traces has the number, that in tables a star.
+func (p *Profiler) record() {
+	on := p.action >= Warmup
+	p.recording.Store(on)
+	if on && p.o.Schedule != nil {
+		p.stepOn = p.thread()
+		p.stepMark = p.stepOn.open(KindStep, "ProfilerStep*", func(e *Event) {
+			e.FullName = "ProfilerStep#" + strconv.Itoa(p.step)
+		})
+	}
+}
+
+// endStep ends the event of the step that runs.
+func (p *Profiler) endStep() {
+	if p.stepOn != nil {
+		p.stepOn.close(p.stepMark)
+		p.stepOn = nil
+	}
+}
+
+// Step says that a step of the training ends. With a schedule each recorded step is an event, "ProfilerStep#5" in
+// traces and "ProfilerStep*" in tables.
 func (p *Profiler) Step() {
 	was := p.action
 	p.step++
 	if p.o.Schedule == nil {
 		return
 	}
+	p.endStep()
 	p.action = p.o.Schedule(p.step)
 	switch {
 	case was == RecordAndSave:
@@ -111,7 +137,7 @@ func (p *Profiler) Step() {
 	case was <= Warmup:
 		p.drop()
 	}
-	p.recording.Store(p.action >= Warmup)
+	p.record()
 }
 
 // StepNumber counts the calls of Step.
@@ -123,6 +149,7 @@ func (p *Profiler) Take() *Trace { return p.trace(p.take()) }
 
 // stop ends the recording and hands over what was recorded; more than one call changes nothing.
 func (p *Profiler) stop() {
+	p.endStep()
 	if p.recording.Swap(false) && p.action >= Record {
 		p.deliver()
 	}
@@ -241,7 +268,16 @@ func (p *Profiler) RuleBegins(n *tensor.Node) {
 }
 
 // Rule is called behind a gradient rule.
-func (p *Profiler) Rule(*tensor.Node, []*Tensor, []*Tensor) { p.ruleEnds() }
+func (p *Profiler) Rule(_ *tensor.Node, grads, _ []*Tensor) {
+	if p.o.RecordShapes {
+		p.thread().setTop(KindRule, func(e *Event) {
+			for _, g := range grads {
+				e.Inputs = append(e.Inputs, inputOf(g))
+			}
+		})
+	}
+	p.ruleEnds()
+}
 
 // RuleFailed is called when a gradient rule panics.
 func (p *Profiler) RuleFailed(*tensor.Node) { p.ruleEnds() }

@@ -2,8 +2,10 @@ package profiler_test
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -141,6 +143,15 @@ func TestSchedule(t *testing.T) {
 	if len(last.Events()) == 0 {
 		t.Error("the last trace is not returned")
 	}
+	first := profiler.Schedule(profiler.Cycle{SkipFirst: 1, Wait: 3, Active: 1, Repeat: 2, SkipFirstWait: true})
+	var actions []profiler.Action
+	for step := range 8 {
+		actions = append(actions, first(step))
+	}
+	if want := []profiler.Action{0, profiler.RecordAndSave, 0, 0, 0, profiler.RecordAndSave, 0, 0}; !slices.Equal(actions,
+		want) {
+		t.Errorf("without the first wait: %v, want %v", actions, want)
+	}
 	if err := torch.Try(func() { profiler.Schedule(profiler.Cycle{}) }); err == nil {
 		t.Error("a cycle without active steps is no error")
 	}
@@ -211,6 +222,73 @@ func TestChromeTrace(t *testing.T) {
 	for id, s := range ids {
 		if s != "sf" {
 			t.Errorf("arrow %d has ends %q", id, s)
+		}
+	}
+}
+
+// The events of a trace lie inside each other, the steps of a schedule among them, and say what Python's say.
+func TestTraceOfSteps(t *testing.T) {
+	x := torch.Ones([]int{2, 3}).SetRequiresGrad(true)
+	path := filepath.Join(t.TempDir(), "trace.json.gz")
+	tr := profiler.Profile(profiler.Options{
+		RecordShapes: true,
+		Schedule:     profiler.Schedule(profiler.Cycle{Wait: 1, Active: 2, Repeat: 1}),
+		OnTraceReady: func(tr *profiler.Trace) {
+			if err := tr.ExportChromeTrace(path); err != nil {
+				t.Error(err)
+			}
+		}}, func(p *profiler.Profiler) {
+		for range 5 {
+			torch.Cat([]*torch.Tensor{x, x}).Sum().Backward()
+			p.Step()
+		}
+	})
+	if a := tr.KeyAverages().List[0]; a.Name != "ProfilerStep*" || a.Count != 2 {
+		t.Errorf("first row %s, %d calls, want two of ProfilerStep*", a.Name, a.Count)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct {
+		TraceEvents []struct {
+			Ph, Name string
+			PID, TID any
+			TS, Dur  float64
+			Args     map[string]any
+		}
+	}
+	if err := json.NewDecoder(z).Decode(&file); err != nil {
+		t.Fatal(err)
+	}
+	args := map[string]string{}
+	var open []float64 // ends of the events around
+	for _, e := range file.TraceEvents {
+		if _, ok := e.TID.(float64); e.Ph != "X" || !ok {
+			continue
+		}
+		for len(open) > 0 && open[len(open)-1] <= e.TS {
+			open = open[:len(open)-1]
+		}
+		if n := len(open); n > 0 && e.TS+e.Dur > open[n-1]+0.01 {
+			t.Errorf("%s ends at %f, behind the event around it, %f", e.Name, e.TS+e.Dur, open[n-1])
+		}
+		open = append(open, e.TS+e.Dur)
+		args[e.Name] = fmt.Sprint(e.Args["Input Dims"], e.Args["Input type"], e.Args["Fwd thread id"])
+	}
+	for name, want := range map[string]string{
+		"ProfilerStep#1": "<nil> <nil> <nil>",
+		"ProfilerStep#2": "<nil> <nil> <nil>",
+		"aten::cat":      "[[[2 3] [2 3]] []] [TensorList Scalar] 0",
+		"CatBackward0":   "[[4 3]] [float] 1",
+	} {
+		if got, ok := args[name]; !ok || got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}
 }

@@ -20,6 +20,8 @@ type Cycle struct {
 	Warmup    int // steps that are recorded and forgotten
 	Active    int // steps that are recorded; at least 1
 	Repeat    int // number of cycles, 0 for no end
+	// SkipFirstWait leaves out the steps of Wait of the first cycle.
+	SkipFirstWait bool
 }
 
 // Schedule is the schedule of such cycles.
@@ -32,7 +34,13 @@ func Schedule(c Cycle) func(step int) Action {
 	n := c.Wait + c.Warmup + c.Active
 	return func(step int) Action {
 		step -= c.SkipFirst
-		if step < 0 || c.Repeat > 0 && step/n >= c.Repeat {
+		if step < 0 {
+			return None
+		}
+		if c.SkipFirstWait {
+			step += c.Wait
+		}
+		if c.Repeat > 0 && step/n >= c.Repeat {
 			return None
 		}
 		switch i := step % n; {

@@ -28,7 +28,7 @@ var advice = map[filekind.Kind]string{
 	filekind.TorchPackage:    "Packages are not supported. " + resave,
 	filekind.Pickle:          "serialize.LoadPickle and serialize.LoadStateDict read it",
 	filekind.SafeTensors:     "serialize.LoadStateDict reads it, and so does package serialize/safetensors",
-	filekind.ONNX:            "ONNX is not supported yet. " + resave + ", from the model that was exported",
+	filekind.ONNX:            "onnx.Open of package onnx loads the program and its weights",
 	filekind.GGUF:            "serialize.LoadStateDict reads it, and so does package serialize/gguf",
 	filekind.HDF5: "HDF5 is not supported. In Python, save its arrays by numpy.savez and read them by " +
 		"npy.OpenNPZ",

@@ -187,10 +187,11 @@ func (n *network) one(w *cellWeights, x, h, c *T, backward bool) (y, hn, cn *T) 
 	return n.layer(w, x, h, c, backward)
 }
 
-// ownOperator reports that PyTorch has one operator for a layer of an LSTM over x: that of its kernel library for CPUs,
-// which autocast takes whole.
+// ownOperator reports that autocast meets a layer of an LSTM over x as one operator, that of PyTorch's kernel library
+// for CPUs, and takes it whole. Elsewhere layer computes the same without one more call.
 func ownOperator(x *T) bool {
-	if x.Device().Type != tensor.CPUDevice || x.Dim() != 3 || x.Numel() == 0 {
+	if x.Device().Type != tensor.CPUDevice || x.Dim() != 3 || x.Numel() == 0 ||
+		!tensor.IsAutocastEnabled(tensor.CPUDevice) {
 		return false
 	}
 	dt := x.DType()

@@ -485,6 +485,39 @@ func TestOptimizers(t *testing.T) {
 	}
 }
 
+// TestNoPenalty checks that without an L2 penalty infinite parameters do not reach the state of an optimizer.
+func TestNoPenalty(t *testing.T) {
+	eachPath(t, func(t *testing.T) {
+		for _, n := range []int{1, 7, 77} {
+			g := random32(n, 4)
+			for name, step := range map[string]func(p, buf []float32){
+				"SGD":      func(p, _ []float32) { SGDF32(p, g, 0.1, 0) },
+				"momentum": func(p, buf []float32) { SGDMomentumF32(p, buf, g, 0.1, 0, 0.9, 1) },
+				"Nesterov": func(p, buf []float32) { SGDNesterovF32(p, buf, g, 0.1, 0, 0.9, 1) },
+				"Adagrad":  func(p, buf []float32) { AdagradF32(p, buf, g, 0.1, 0, 1e-8) },
+				"Adam": func(p, buf []float32) {
+					AdamF32(p, buf, make([]float32, n), g, 1, 0, 0.1, 0.999, 0.001, 0.002, 0.5, 1e-8)
+				},
+				"AMSGrad": func(p, buf []float32) {
+					v, most := make([]float32, n), make([]float32, n)
+					AdamAMSGradF32(p, buf, v, most, g, 1, 0, 0.1, 0.999, 0.001, 0.002, 0.5, 1e-8)
+				},
+			} {
+				inf, finite := make([]float32, n), make([]float32, n)
+				FillF32(inf, float32(math.Inf(1)))
+				b1, b2 := make([]float32, n), make([]float32, n)
+				step(inf, b1)
+				step(finite, b2)
+				for i := range inf {
+					if !math.IsInf(float64(inf[i]), 1) || b1[i] != b2[i] {
+						t.Fatalf("%s, %d of %d: parameter %v, state %v, want +Inf and %v", name, i, n, inf[i], b1[i], b2[i])
+					}
+				}
+			}
+		}
+	})
+}
+
 // TestConversions checks the integer and float conversions, rounding and
 // saturation included.
 func TestConversions(t *testing.T) {

@@ -1593,44 +1593,46 @@ func adamF32Generic(p, m, v, grad []float32, decay, l2, beta1c, beta2, beta2c, s
 		v0 := p[i]
 		v1 := float32(v0 * decay)
 		v2 := grad[i]
-		var v3 float32
+		v3 := l2 != 0
+		var v4 float32
 		if nativeFMA {
-			v3 = v1*l2 + v2
+			v4 = v1*l2 + v2
 		} else if sum64 := float64(v1)*float64(l2) + float64(v2); roundsOnce(sum64) {
-			v3 = float32(sum64)
+			v4 = float32(sum64)
 		} else {
-			v3 = fma32Slow(v1, l2, v2)
+			v4 = fma32Slow(v1, l2, v2)
 		}
-		v4 := m[i]
-		v5 := v3 - v4
-		var v6 float32
+		v5 := sel32(v3, v4, v2)
+		v6 := m[i]
+		v7 := v5 - v6
+		var v8 float32
 		if nativeFMA {
-			v6 = v5*beta1c + v4
-		} else if sum64 := float64(v5)*float64(beta1c) + float64(v4); roundsOnce(sum64) {
-			v6 = float32(sum64)
+			v8 = v7*beta1c + v6
+		} else if sum64 := float64(v7)*float64(beta1c) + float64(v6); roundsOnce(sum64) {
+			v8 = float32(sum64)
 		} else {
-			v6 = fma32Slow(v5, beta1c, v4)
+			v8 = fma32Slow(v7, beta1c, v6)
 		}
-		m[i] = v6
-		v8 := v[i]
-		v9 := float32(v8 * beta2)
-		v10 := float32(v3 * beta2c)
-		var v11 float32
+		m[i] = v8
+		v10 := v[i]
+		v11 := float32(v10 * beta2)
+		v12 := float32(v5 * beta2c)
+		var v13 float32
 		if nativeFMA {
-			v11 = v10*v3 + v9
-		} else if sum64 := float64(v10)*float64(v3) + float64(v9); roundsOnce(sum64) {
-			v11 = float32(sum64)
+			v13 = v12*v5 + v11
+		} else if sum64 := float64(v12)*float64(v5) + float64(v11); roundsOnce(sum64) {
+			v13 = float32(sum64)
 		} else {
-			v11 = fma32Slow(v10, v3, v9)
+			v13 = fma32Slow(v12, v5, v11)
 		}
-		v[i] = v11
-		v13 := float32(math.Sqrt(float64(v11)))
-		v14 := v13 / corr
-		v15 := v14 + eps
-		v16 := float32(v6 * step)
-		v17 := v16 / v15
-		v18 := v1 - v17
-		p[i] = v18
+		v[i] = v13
+		v15 := float32(math.Sqrt(float64(v13)))
+		v16 := v15 / corr
+		v17 := v16 + eps
+		v18 := float32(v8 * step)
+		v19 := v18 / v17
+		v20 := v1 - v19
+		p[i] = v20
 	}
 }
 
@@ -1641,30 +1643,32 @@ func adagradF32Generic(p, sum, grad []float32, lr, l2, eps float32) {
 	for i := range p {
 		v0 := p[i]
 		v1 := grad[i]
-		var v2 float32
+		v2 := l2 != 0
+		var v3 float32
 		if nativeFMA {
-			v2 = v0*l2 + v1
+			v3 = v0*l2 + v1
 		} else if sum64 := float64(v0)*float64(l2) + float64(v1); roundsOnce(sum64) {
-			v2 = float32(sum64)
+			v3 = float32(sum64)
 		} else {
-			v2 = fma32Slow(v0, l2, v1)
+			v3 = fma32Slow(v0, l2, v1)
 		}
-		v3 := sum[i]
-		var v4 float32
+		v4 := sel32(v2, v3, v1)
+		v5 := sum[i]
+		var v6 float32
 		if nativeFMA {
-			v4 = v2*v2 + v3
-		} else if sum64 := float64(v2)*float64(v2) + float64(v3); roundsOnce(sum64) {
-			v4 = float32(sum64)
+			v6 = v4*v4 + v5
+		} else if sum64 := float64(v4)*float64(v4) + float64(v5); roundsOnce(sum64) {
+			v6 = float32(sum64)
 		} else {
-			v4 = fma32Slow(v2, v2, v3)
+			v6 = fma32Slow(v4, v4, v5)
 		}
-		sum[i] = v4
-		v6 := float32(v2 * lr)
-		v7 := float32(math.Sqrt(float64(v4)))
-		v8 := v7 + eps
-		v9 := v6 / v8
-		v10 := v0 - v9
-		p[i] = v10
+		sum[i] = v6
+		v8 := float32(v4 * lr)
+		v9 := float32(math.Sqrt(float64(v6)))
+		v10 := v9 + eps
+		v11 := v8 / v10
+		v12 := v0 - v11
+		p[i] = v12
 	}
 }
 
@@ -1674,23 +1678,25 @@ func sGDF32Generic(p, grad []float32, lr, l2 float32) {
 	for i := range p {
 		v0 := p[i]
 		v1 := grad[i]
-		var v2 float32
-		if nativeFMA {
-			v2 = v0*l2 + v1
-		} else if sum64 := float64(v0)*float64(l2) + float64(v1); roundsOnce(sum64) {
-			v2 = float32(sum64)
-		} else {
-			v2 = fma32Slow(v0, l2, v1)
-		}
+		v2 := l2 != 0
 		var v3 float32
 		if nativeFMA {
-			v3 = -v2*lr + v0
-		} else if sum64 := float64(-v2)*float64(lr) + float64(v0); roundsOnce(sum64) {
+			v3 = v0*l2 + v1
+		} else if sum64 := float64(v0)*float64(l2) + float64(v1); roundsOnce(sum64) {
 			v3 = float32(sum64)
 		} else {
-			v3 = fma32Slow(-v2, lr, v0)
+			v3 = fma32Slow(v0, l2, v1)
 		}
-		p[i] = v3
+		v4 := sel32(v2, v3, v1)
+		var v5 float32
+		if nativeFMA {
+			v5 = -v4*lr + v0
+		} else if sum64 := float64(-v4)*float64(lr) + float64(v0); roundsOnce(sum64) {
+			v5 = float32(sum64)
+		} else {
+			v5 = fma32Slow(-v4, lr, v0)
+		}
+		p[i] = v5
 	}
 }
 
@@ -1701,34 +1707,36 @@ func sGDMomentumF32Generic(p, buf, grad []float32, lr, l2, momentum, damp float3
 	for i := range p {
 		v0 := p[i]
 		v1 := grad[i]
-		var v2 float32
+		v2 := l2 != 0
+		var v3 float32
 		if nativeFMA {
-			v2 = v0*l2 + v1
+			v3 = v0*l2 + v1
 		} else if sum64 := float64(v0)*float64(l2) + float64(v1); roundsOnce(sum64) {
-			v2 = float32(sum64)
+			v3 = float32(sum64)
 		} else {
-			v2 = fma32Slow(v0, l2, v1)
+			v3 = fma32Slow(v0, l2, v1)
 		}
-		v3 := buf[i]
-		v4 := float32(v3 * momentum)
-		var v5 float32
-		if nativeFMA {
-			v5 = v2*damp + v4
-		} else if sum64 := float64(v2)*float64(damp) + float64(v4); roundsOnce(sum64) {
-			v5 = float32(sum64)
-		} else {
-			v5 = fma32Slow(v2, damp, v4)
-		}
-		buf[i] = v5
+		v4 := sel32(v2, v3, v1)
+		v5 := buf[i]
+		v6 := float32(v5 * momentum)
 		var v7 float32
 		if nativeFMA {
-			v7 = -v5*lr + v0
-		} else if sum64 := float64(-v5)*float64(lr) + float64(v0); roundsOnce(sum64) {
+			v7 = v4*damp + v6
+		} else if sum64 := float64(v4)*float64(damp) + float64(v6); roundsOnce(sum64) {
 			v7 = float32(sum64)
 		} else {
-			v7 = fma32Slow(-v5, lr, v0)
+			v7 = fma32Slow(v4, damp, v6)
 		}
-		p[i] = v7
+		buf[i] = v7
+		var v9 float32
+		if nativeFMA {
+			v9 = -v7*lr + v0
+		} else if sum64 := float64(-v7)*float64(lr) + float64(v0); roundsOnce(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(-v7, lr, v0)
+		}
+		p[i] = v9
 	}
 }
 
@@ -1739,42 +1747,44 @@ func sGDNesterovF32Generic(p, buf, grad []float32, lr, l2, momentum, damp float3
 	for i := range p {
 		v0 := p[i]
 		v1 := grad[i]
-		var v2 float32
+		v2 := l2 != 0
+		var v3 float32
 		if nativeFMA {
-			v2 = v0*l2 + v1
+			v3 = v0*l2 + v1
 		} else if sum64 := float64(v0)*float64(l2) + float64(v1); roundsOnce(sum64) {
-			v2 = float32(sum64)
+			v3 = float32(sum64)
 		} else {
-			v2 = fma32Slow(v0, l2, v1)
+			v3 = fma32Slow(v0, l2, v1)
 		}
-		v3 := buf[i]
-		v4 := float32(v3 * momentum)
-		var v5 float32
-		if nativeFMA {
-			v5 = v2*damp + v4
-		} else if sum64 := float64(v2)*float64(damp) + float64(v4); roundsOnce(sum64) {
-			v5 = float32(sum64)
-		} else {
-			v5 = fma32Slow(v2, damp, v4)
-		}
-		buf[i] = v5
+		v4 := sel32(v2, v3, v1)
+		v5 := buf[i]
+		v6 := float32(v5 * momentum)
 		var v7 float32
 		if nativeFMA {
-			v7 = v5*momentum + v2
-		} else if sum64 := float64(v5)*float64(momentum) + float64(v2); roundsOnce(sum64) {
+			v7 = v4*damp + v6
+		} else if sum64 := float64(v4)*float64(damp) + float64(v6); roundsOnce(sum64) {
 			v7 = float32(sum64)
 		} else {
-			v7 = fma32Slow(v5, momentum, v2)
+			v7 = fma32Slow(v4, damp, v6)
 		}
-		var v8 float32
+		buf[i] = v7
+		var v9 float32
 		if nativeFMA {
-			v8 = -v7*lr + v0
-		} else if sum64 := float64(-v7)*float64(lr) + float64(v0); roundsOnce(sum64) {
-			v8 = float32(sum64)
+			v9 = v7*momentum + v4
+		} else if sum64 := float64(v7)*float64(momentum) + float64(v4); roundsOnce(sum64) {
+			v9 = float32(sum64)
 		} else {
-			v8 = fma32Slow(-v7, lr, v0)
+			v9 = fma32Slow(v7, momentum, v4)
 		}
-		p[i] = v8
+		var v10 float32
+		if nativeFMA {
+			v10 = -v9*lr + v0
+		} else if sum64 := float64(-v9)*float64(lr) + float64(v0); roundsOnce(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(-v9, lr, v0)
+		}
+		p[i] = v10
 	}
 }
 
@@ -1788,49 +1798,51 @@ func adamAMSGradF32Generic(p, m, v, vmax, grad []float32, decay, l2, beta1c, bet
 		v0 := p[i]
 		v1 := float32(v0 * decay)
 		v2 := grad[i]
-		var v3 float32
+		v3 := l2 != 0
+		var v4 float32
 		if nativeFMA {
-			v3 = v1*l2 + v2
+			v4 = v1*l2 + v2
 		} else if sum64 := float64(v1)*float64(l2) + float64(v2); roundsOnce(sum64) {
-			v3 = float32(sum64)
+			v4 = float32(sum64)
 		} else {
-			v3 = fma32Slow(v1, l2, v2)
+			v4 = fma32Slow(v1, l2, v2)
 		}
-		v4 := m[i]
-		v5 := v3 - v4
-		var v6 float32
+		v5 := sel32(v3, v4, v2)
+		v6 := m[i]
+		v7 := v5 - v6
+		var v8 float32
 		if nativeFMA {
-			v6 = v5*beta1c + v4
-		} else if sum64 := float64(v5)*float64(beta1c) + float64(v4); roundsOnce(sum64) {
-			v6 = float32(sum64)
+			v8 = v7*beta1c + v6
+		} else if sum64 := float64(v7)*float64(beta1c) + float64(v6); roundsOnce(sum64) {
+			v8 = float32(sum64)
 		} else {
-			v6 = fma32Slow(v5, beta1c, v4)
+			v8 = fma32Slow(v7, beta1c, v6)
 		}
-		m[i] = v6
-		v8 := v[i]
-		v9 := float32(v8 * beta2)
-		v10 := float32(v3 * beta2c)
-		var v11 float32
+		m[i] = v8
+		v10 := v[i]
+		v11 := float32(v10 * beta2)
+		v12 := float32(v5 * beta2c)
+		var v13 float32
 		if nativeFMA {
-			v11 = v10*v3 + v9
-		} else if sum64 := float64(v10)*float64(v3) + float64(v9); roundsOnce(sum64) {
-			v11 = float32(sum64)
+			v13 = v12*v5 + v11
+		} else if sum64 := float64(v12)*float64(v5) + float64(v11); roundsOnce(sum64) {
+			v13 = float32(sum64)
 		} else {
-			v11 = fma32Slow(v10, v3, v9)
+			v13 = fma32Slow(v12, v5, v11)
 		}
-		v[i] = v11
-		v13 := vmax[i]
-		v14 := v11 != v11
-		v15 := sel32(v11 > v13, v11, v13)
-		v16 := sel32(v14, v11, v15)
-		vmax[i] = v16
-		v18 := float32(math.Sqrt(float64(v16)))
-		v19 := v18 / corr
-		v20 := v19 + eps
-		v21 := float32(v6 * step)
-		v22 := v21 / v20
-		v23 := v1 - v22
-		p[i] = v23
+		v[i] = v13
+		v15 := vmax[i]
+		v16 := v13 != v13
+		v17 := sel32(v13 > v15, v13, v15)
+		v18 := sel32(v16, v13, v17)
+		vmax[i] = v18
+		v20 := float32(math.Sqrt(float64(v18)))
+		v21 := v20 / corr
+		v22 := v21 + eps
+		v23 := float32(v8 * step)
+		v24 := v23 / v22
+		v25 := v1 - v24
+		p[i] = v25
 	}
 }
 
@@ -9073,23 +9085,25 @@ func adamF64Generic(p, m, v, grad []float64, decay, l2, beta1c, beta2, beta2c, s
 		v0 := p[i]
 		v1 := float64(v0 * decay)
 		v2 := grad[i]
-		v3 := fma64(v1, l2, v2)
-		v4 := m[i]
-		v5 := v3 - v4
-		v6 := fma64(v5, beta1c, v4)
-		m[i] = v6
-		v8 := v[i]
-		v9 := float64(v8 * beta2)
-		v10 := float64(v3 * beta2c)
-		v11 := fma64(v10, v3, v9)
-		v[i] = v11
-		v13 := math.Sqrt(v11)
-		v14 := v13 / corr
-		v15 := v14 + eps
-		v16 := float64(v6 * step)
-		v17 := v16 / v15
-		v18 := v1 - v17
-		p[i] = v18
+		v3 := l2 != 0
+		v4 := fma64(v1, l2, v2)
+		v5 := sel64(v3, v4, v2)
+		v6 := m[i]
+		v7 := v5 - v6
+		v8 := fma64(v7, beta1c, v6)
+		m[i] = v8
+		v10 := v[i]
+		v11 := float64(v10 * beta2)
+		v12 := float64(v5 * beta2c)
+		v13 := fma64(v12, v5, v11)
+		v[i] = v13
+		v15 := math.Sqrt(v13)
+		v16 := v15 / corr
+		v17 := v16 + eps
+		v18 := float64(v8 * step)
+		v19 := v18 / v17
+		v20 := v1 - v19
+		p[i] = v20
 	}
 }
 
@@ -9100,16 +9114,18 @@ func adagradF64Generic(p, sum, grad []float64, lr, l2, eps float64) {
 	for i := range p {
 		v0 := p[i]
 		v1 := grad[i]
-		v2 := fma64(v0, l2, v1)
-		v3 := sum[i]
-		v4 := fma64(v2, v2, v3)
-		sum[i] = v4
-		v6 := float64(v2 * lr)
-		v7 := math.Sqrt(v4)
-		v8 := v7 + eps
-		v9 := v6 / v8
-		v10 := v0 - v9
-		p[i] = v10
+		v2 := l2 != 0
+		v3 := fma64(v0, l2, v1)
+		v4 := sel64(v2, v3, v1)
+		v5 := sum[i]
+		v6 := fma64(v4, v4, v5)
+		sum[i] = v6
+		v8 := float64(v4 * lr)
+		v9 := math.Sqrt(v6)
+		v10 := v9 + eps
+		v11 := v8 / v10
+		v12 := v0 - v11
+		p[i] = v12
 	}
 }
 
@@ -9119,9 +9135,11 @@ func sGDF64Generic(p, grad []float64, lr, l2 float64) {
 	for i := range p {
 		v0 := p[i]
 		v1 := grad[i]
-		v2 := fma64(v0, l2, v1)
-		v3 := fma64(-v2, lr, v0)
-		p[i] = v3
+		v2 := l2 != 0
+		v3 := fma64(v0, l2, v1)
+		v4 := sel64(v2, v3, v1)
+		v5 := fma64(-v4, lr, v0)
+		p[i] = v5
 	}
 }
 
@@ -9132,13 +9150,15 @@ func sGDMomentumF64Generic(p, buf, grad []float64, lr, l2, momentum, damp float6
 	for i := range p {
 		v0 := p[i]
 		v1 := grad[i]
-		v2 := fma64(v0, l2, v1)
-		v3 := buf[i]
-		v4 := float64(v3 * momentum)
-		v5 := fma64(v2, damp, v4)
-		buf[i] = v5
-		v7 := fma64(-v5, lr, v0)
-		p[i] = v7
+		v2 := l2 != 0
+		v3 := fma64(v0, l2, v1)
+		v4 := sel64(v2, v3, v1)
+		v5 := buf[i]
+		v6 := float64(v5 * momentum)
+		v7 := fma64(v4, damp, v6)
+		buf[i] = v7
+		v9 := fma64(-v7, lr, v0)
+		p[i] = v9
 	}
 }
 
@@ -9149,14 +9169,16 @@ func sGDNesterovF64Generic(p, buf, grad []float64, lr, l2, momentum, damp float6
 	for i := range p {
 		v0 := p[i]
 		v1 := grad[i]
-		v2 := fma64(v0, l2, v1)
-		v3 := buf[i]
-		v4 := float64(v3 * momentum)
-		v5 := fma64(v2, damp, v4)
-		buf[i] = v5
-		v7 := fma64(v5, momentum, v2)
-		v8 := fma64(-v7, lr, v0)
-		p[i] = v8
+		v2 := l2 != 0
+		v3 := fma64(v0, l2, v1)
+		v4 := sel64(v2, v3, v1)
+		v5 := buf[i]
+		v6 := float64(v5 * momentum)
+		v7 := fma64(v4, damp, v6)
+		buf[i] = v7
+		v9 := fma64(v7, momentum, v4)
+		v10 := fma64(-v9, lr, v0)
+		p[i] = v10
 	}
 }
 
@@ -9170,28 +9192,30 @@ func adamAMSGradF64Generic(p, m, v, vmax, grad []float64, decay, l2, beta1c, bet
 		v0 := p[i]
 		v1 := float64(v0 * decay)
 		v2 := grad[i]
-		v3 := fma64(v1, l2, v2)
-		v4 := m[i]
-		v5 := v3 - v4
-		v6 := fma64(v5, beta1c, v4)
-		m[i] = v6
-		v8 := v[i]
-		v9 := float64(v8 * beta2)
-		v10 := float64(v3 * beta2c)
-		v11 := fma64(v10, v3, v9)
-		v[i] = v11
-		v13 := vmax[i]
-		v14 := v11 != v11
-		v15 := sel64(v11 > v13, v11, v13)
-		v16 := sel64(v14, v11, v15)
-		vmax[i] = v16
-		v18 := math.Sqrt(v16)
-		v19 := v18 / corr
-		v20 := v19 + eps
-		v21 := float64(v6 * step)
-		v22 := v21 / v20
-		v23 := v1 - v22
-		p[i] = v23
+		v3 := l2 != 0
+		v4 := fma64(v1, l2, v2)
+		v5 := sel64(v3, v4, v2)
+		v6 := m[i]
+		v7 := v5 - v6
+		v8 := fma64(v7, beta1c, v6)
+		m[i] = v8
+		v10 := v[i]
+		v11 := float64(v10 * beta2)
+		v12 := float64(v5 * beta2c)
+		v13 := fma64(v12, v5, v11)
+		v[i] = v13
+		v15 := vmax[i]
+		v16 := v13 != v13
+		v17 := sel64(v13 > v15, v13, v15)
+		v18 := sel64(v16, v13, v17)
+		vmax[i] = v18
+		v20 := math.Sqrt(v18)
+		v21 := v20 / corr
+		v22 := v21 + eps
+		v23 := float64(v8 * step)
+		v24 := v23 / v22
+		v25 := v1 - v24
+		p[i] = v25
 	}
 }
 

@@ -11354,7 +11354,7 @@ done:
 	RET
 
 // adamF32NEON: 4 lanes x 2. R0=p float32, R1=m float32, R2=v float32, R3=grad float32, decay scalar, l2 scalar, beta1c scalar, beta2 scalar, beta2c scalar, step scalar, corr scalar, eps scalar; R9=elements left.
-// Constants: V0-V7.
+// Constants: V0-V8.
 TEXT ·adamF32NEON(SB), NOSPLIT, $0-72
 	MOVD p+0(FP), R0
 	MOVD m+8(FP), R1
@@ -11362,9 +11362,9 @@ TEXT ·adamF32NEON(SB), NOSPLIT, $0-72
 	MOVD grad+24(FP), R3
 	MOVD n+64(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVS decay+32(FP), F0
+	FMOVS l2+36(FP), F0
 	VDUP V0.S[0], V0.S4
-	FMOVS l2+36(FP), F1
+	FMOVS decay+32(FP), F1
 	VDUP V1.S[0], V1.S4
 	FMOVS beta1c+40(FP), F2
 	VDUP V2.S[0], V2.S4
@@ -11377,102 +11377,109 @@ TEXT ·adamF32NEON(SB), NOSPLIT, $0-72
 	FMOVS eps+60(FP), F6
 	VDUP V6.S[0], V6.S4
 	FMOVS step+52(FP), F7
-	VDUP V7.S[0], V7.S4; CMP $8, R9; BLT single
+	VDUP V7.S[0], V7.S4; FMOVQ 0(R11), F8; CMP $8, R9; BLT single
 loop:
-	FMOVQ (R0), F8
-	WORD $0x6e20dd08 // fmul v8.4s, v8.4s, v0.4s
-	FMOVQ (R3), F9; VFMLA V1.S4, V8.S4, V9.S4; FMOVQ (R1), F10
-	WORD $0x4eaad52b // fsub v11.4s, v9.4s, v10.4s
-	VFMLA V2.S4, V11.S4, V10.S4; FMOVQ F10, (R1); FMOVQ (R2), F11
-	WORD $0x6e23dd6b // fmul v11.4s, v11.4s, v3.4s
-	WORD $0x6e24dd2c // fmul v12.4s, v9.4s, v4.4s
-	VFMLA V9.S4, V12.S4, V11.S4; FMOVQ F11, (R2)
-	WORD $0x6ea1f96b // fsqrt v11.4s, v11.4s
-	WORD $0x6e25fd6b // fdiv v11.4s, v11.4s, v5.4s
-	WORD $0x4e26d56b // fadd v11.4s, v11.4s, v6.4s
+	FMOVQ (R0), F9
+	WORD $0x6e21dd29 // fmul v9.4s, v9.4s, v1.4s
+	FMOVQ (R3), F10
+	WORD $0x4e28e40b // fcmeq v11.4s, v0.4s, v8.4s
+	VORR V10.B16, V10.B16, V12.B16; VFMLA V0.S4, V9.S4, V12.S4; VBSL V12.B16, V10.B16, V11.B16; FMOVQ (R1), F10
+	WORD $0x4eaad56c // fsub v12.4s, v11.4s, v10.4s
+	VFMLA V2.S4, V12.S4, V10.S4; FMOVQ F10, (R1); FMOVQ (R2), F12
+	WORD $0x6e23dd8c // fmul v12.4s, v12.4s, v3.4s
+	WORD $0x6e24dd6d // fmul v13.4s, v11.4s, v4.4s
+	VFMLA V11.S4, V13.S4, V12.S4; FMOVQ F12, (R2)
+	WORD $0x6ea1f98c // fsqrt v12.4s, v12.4s
+	WORD $0x6e25fd8c // fdiv v12.4s, v12.4s, v5.4s
+	WORD $0x4e26d58c // fadd v12.4s, v12.4s, v6.4s
 	WORD $0x6e27dd4a // fmul v10.4s, v10.4s, v7.4s
-	WORD $0x6e2bfd4a // fdiv v10.4s, v10.4s, v11.4s
-	WORD $0x4eaad508 // fsub v8.4s, v8.4s, v10.4s
-	FMOVQ F8, (R0); FMOVQ 16(R0), F8
-	WORD $0x6e20dd08 // fmul v8.4s, v8.4s, v0.4s
-	FMOVQ 16(R3), F9; VFMLA V1.S4, V8.S4, V9.S4; FMOVQ 16(R1), F10
-	WORD $0x4eaad52b // fsub v11.4s, v9.4s, v10.4s
-	VFMLA V2.S4, V11.S4, V10.S4; FMOVQ F10, 16(R1); FMOVQ 16(R2), F11
-	WORD $0x6e23dd6b // fmul v11.4s, v11.4s, v3.4s
-	WORD $0x6e24dd2c // fmul v12.4s, v9.4s, v4.4s
-	VFMLA V9.S4, V12.S4, V11.S4; FMOVQ F11, 16(R2)
-	WORD $0x6ea1f96b // fsqrt v11.4s, v11.4s
-	WORD $0x6e25fd6b // fdiv v11.4s, v11.4s, v5.4s
-	WORD $0x4e26d56b // fadd v11.4s, v11.4s, v6.4s
+	WORD $0x6e2cfd4a // fdiv v10.4s, v10.4s, v12.4s
+	WORD $0x4eaad529 // fsub v9.4s, v9.4s, v10.4s
+	FMOVQ F9, (R0); FMOVQ 16(R0), F9
+	WORD $0x6e21dd29 // fmul v9.4s, v9.4s, v1.4s
+	FMOVQ 16(R3), F10
+	WORD $0x4e28e40b // fcmeq v11.4s, v0.4s, v8.4s
+	VORR V10.B16, V10.B16, V12.B16; VFMLA V0.S4, V9.S4, V12.S4; VBSL V12.B16, V10.B16, V11.B16; FMOVQ 16(R1), F10
+	WORD $0x4eaad56c // fsub v12.4s, v11.4s, v10.4s
+	VFMLA V2.S4, V12.S4, V10.S4; FMOVQ F10, 16(R1); FMOVQ 16(R2), F12
+	WORD $0x6e23dd8c // fmul v12.4s, v12.4s, v3.4s
+	WORD $0x6e24dd6d // fmul v13.4s, v11.4s, v4.4s
+	VFMLA V11.S4, V13.S4, V12.S4; FMOVQ F12, 16(R2)
+	WORD $0x6ea1f98c // fsqrt v12.4s, v12.4s
+	WORD $0x6e25fd8c // fdiv v12.4s, v12.4s, v5.4s
+	WORD $0x4e26d58c // fadd v12.4s, v12.4s, v6.4s
 	WORD $0x6e27dd4a // fmul v10.4s, v10.4s, v7.4s
-	WORD $0x6e2bfd4a // fdiv v10.4s, v10.4s, v11.4s
-	WORD $0x4eaad508 // fsub v8.4s, v8.4s, v10.4s
-	FMOVQ F8, 16(R0); ADD $32, R0; ADD $32, R1; ADD $32, R2; ADD $32, R3; SUB $8, R9; CMP $8, R9; BGE loop
+	WORD $0x6e2cfd4a // fdiv v10.4s, v10.4s, v12.4s
+	WORD $0x4eaad529 // fsub v9.4s, v9.4s, v10.4s
+	FMOVQ F9, 16(R0); ADD $32, R0; ADD $32, R1; ADD $32, R2; ADD $32, R3; SUB $8, R9; CMP $8, R9; BGE loop
 single:
 	CMP $4, R9; BLT tail
 one:
-	FMOVQ (R0), F8
-	WORD $0x6e20dd08 // fmul v8.4s, v8.4s, v0.4s
-	FMOVQ (R3), F9; VFMLA V1.S4, V8.S4, V9.S4; FMOVQ (R1), F10
-	WORD $0x4eaad52b // fsub v11.4s, v9.4s, v10.4s
-	VFMLA V2.S4, V11.S4, V10.S4; FMOVQ F10, (R1); FMOVQ (R2), F11
-	WORD $0x6e23dd6b // fmul v11.4s, v11.4s, v3.4s
-	WORD $0x6e24dd2c // fmul v12.4s, v9.4s, v4.4s
-	VFMLA V9.S4, V12.S4, V11.S4; FMOVQ F11, (R2)
-	WORD $0x6ea1f96b // fsqrt v11.4s, v11.4s
-	WORD $0x6e25fd6b // fdiv v11.4s, v11.4s, v5.4s
-	WORD $0x4e26d56b // fadd v11.4s, v11.4s, v6.4s
+	FMOVQ (R0), F9
+	WORD $0x6e21dd29 // fmul v9.4s, v9.4s, v1.4s
+	FMOVQ (R3), F10
+	WORD $0x4e28e40b // fcmeq v11.4s, v0.4s, v8.4s
+	VORR V10.B16, V10.B16, V12.B16; VFMLA V0.S4, V9.S4, V12.S4; VBSL V12.B16, V10.B16, V11.B16; FMOVQ (R1), F10
+	WORD $0x4eaad56c // fsub v12.4s, v11.4s, v10.4s
+	VFMLA V2.S4, V12.S4, V10.S4; FMOVQ F10, (R1); FMOVQ (R2), F12
+	WORD $0x6e23dd8c // fmul v12.4s, v12.4s, v3.4s
+	WORD $0x6e24dd6d // fmul v13.4s, v11.4s, v4.4s
+	VFMLA V11.S4, V13.S4, V12.S4; FMOVQ F12, (R2)
+	WORD $0x6ea1f98c // fsqrt v12.4s, v12.4s
+	WORD $0x6e25fd8c // fdiv v12.4s, v12.4s, v5.4s
+	WORD $0x4e26d58c // fadd v12.4s, v12.4s, v6.4s
 	WORD $0x6e27dd4a // fmul v10.4s, v10.4s, v7.4s
-	WORD $0x6e2bfd4a // fdiv v10.4s, v10.4s, v11.4s
-	WORD $0x4eaad508 // fsub v8.4s, v8.4s, v10.4s
-	FMOVQ F8, (R0); ADD $16, R0; ADD $16, R1; ADD $16, R2; ADD $16, R3; SUB $4, R9; CMP $4, R9; BGE one
+	WORD $0x6e2cfd4a // fdiv v10.4s, v10.4s, v12.4s
+	WORD $0x4eaad529 // fsub v9.4s, v9.4s, v10.4s
+	FMOVQ F9, (R0); ADD $16, R0; ADD $16, R1; ADD $16, R2; ADD $16, R3; SUB $4, R9; CMP $4, R9; BGE one
 tail:
-	CBZ R9, done; TBZ $1, R9, l1; FMOVD (R0), F8; TBZ $0, R9, l2; ADD $8, R0, R10; VLD1 (R10), V8.S[2]; JMP l2
+	CBZ R9, done; TBZ $1, R9, l1; FMOVD (R0), F9; TBZ $0, R9, l2; ADD $8, R0, R10; VLD1 (R10), V9.S[2]; JMP l2
 l1:
-	FMOVS (R0), F8
+	FMOVS (R0), F9
 l2:
-	WORD $0x6e20dd08 // fmul v8.4s, v8.4s, v0.4s
-	TBZ $1, R9, l3; FMOVD (R3), F9; TBZ $0, R9, l4; ADD $8, R3, R10; VLD1 (R10), V9.S[2]; JMP l4
+	WORD $0x6e21dd29 // fmul v9.4s, v9.4s, v1.4s
+	TBZ $1, R9, l3; FMOVD (R3), F10; TBZ $0, R9, l4; ADD $8, R3, R10; VLD1 (R10), V10.S[2]; JMP l4
 l3:
-	FMOVS (R3), F9
+	FMOVS (R3), F10
 l4:
-	VFMLA V1.S4, V8.S4, V9.S4; TBZ $1, R9, l5; FMOVD (R1), F10; TBZ $0, R9, l6; ADD $8, R1, R10; VLD1 (R10), V10.S[2]
-	JMP l6
+	WORD $0x4e28e40b // fcmeq v11.4s, v0.4s, v8.4s
+	VORR V10.B16, V10.B16, V12.B16; VFMLA V0.S4, V9.S4, V12.S4; VBSL V12.B16, V10.B16, V11.B16; TBZ $1, R9, l5
+	FMOVD (R1), F10; TBZ $0, R9, l6; ADD $8, R1, R10; VLD1 (R10), V10.S[2]; JMP l6
 l5:
 	FMOVS (R1), F10
 l6:
-	WORD $0x4eaad52b // fsub v11.4s, v9.4s, v10.4s
-	VFMLA V2.S4, V11.S4, V10.S4; TBZ $1, R9, l7; FMOVD F10, (R1); TBZ $0, R9, l8; ADD $8, R1, R10; VST1 V10.S[2], (R10)
+	WORD $0x4eaad56c // fsub v12.4s, v11.4s, v10.4s
+	VFMLA V2.S4, V12.S4, V10.S4; TBZ $1, R9, l7; FMOVD F10, (R1); TBZ $0, R9, l8; ADD $8, R1, R10; VST1 V10.S[2], (R10)
 	JMP l8
 l7:
 	FMOVS F10, (R1)
 l8:
-	TBZ $1, R9, l9; FMOVD (R2), F11; TBZ $0, R9, l10; ADD $8, R2, R10; VLD1 (R10), V11.S[2]; JMP l10
+	TBZ $1, R9, l9; FMOVD (R2), F12; TBZ $0, R9, l10; ADD $8, R2, R10; VLD1 (R10), V12.S[2]; JMP l10
 l9:
-	FMOVS (R2), F11
+	FMOVS (R2), F12
 l10:
-	WORD $0x6e23dd6b // fmul v11.4s, v11.4s, v3.4s
-	WORD $0x6e24dd2c // fmul v12.4s, v9.4s, v4.4s
-	VFMLA V9.S4, V12.S4, V11.S4; TBZ $1, R9, l11; FMOVD F11, (R2); TBZ $0, R9, l12; ADD $8, R2, R10; VST1 V11.S[2], (R10)
+	WORD $0x6e23dd8c // fmul v12.4s, v12.4s, v3.4s
+	WORD $0x6e24dd6d // fmul v13.4s, v11.4s, v4.4s
+	VFMLA V11.S4, V13.S4, V12.S4; TBZ $1, R9, l11; FMOVD F12, (R2); TBZ $0, R9, l12; ADD $8, R2, R10; VST1 V12.S[2], (R10)
 	JMP l12
 l11:
-	FMOVS F11, (R2)
+	FMOVS F12, (R2)
 l12:
-	WORD $0x6ea1f96b // fsqrt v11.4s, v11.4s
-	WORD $0x6e25fd6b // fdiv v11.4s, v11.4s, v5.4s
-	WORD $0x4e26d56b // fadd v11.4s, v11.4s, v6.4s
+	WORD $0x6ea1f98c // fsqrt v12.4s, v12.4s
+	WORD $0x6e25fd8c // fdiv v12.4s, v12.4s, v5.4s
+	WORD $0x4e26d58c // fadd v12.4s, v12.4s, v6.4s
 	WORD $0x6e27dd4a // fmul v10.4s, v10.4s, v7.4s
-	WORD $0x6e2bfd4a // fdiv v10.4s, v10.4s, v11.4s
-	WORD $0x4eaad508 // fsub v8.4s, v8.4s, v10.4s
-	TBZ $1, R9, l13; FMOVD F8, (R0); TBZ $0, R9, l14; ADD $8, R0, R10; VST1 V8.S[2], (R10); JMP l14
+	WORD $0x6e2cfd4a // fdiv v10.4s, v10.4s, v12.4s
+	WORD $0x4eaad529 // fsub v9.4s, v9.4s, v10.4s
+	TBZ $1, R9, l13; FMOVD F9, (R0); TBZ $0, R9, l14; ADD $8, R0, R10; VST1 V9.S[2], (R10); JMP l14
 l13:
-	FMOVS F8, (R0)
+	FMOVS F9, (R0)
 l14:
 done:
 	RET
 
 // adagradF32NEON: 4 lanes x 2. R0=p float32, R1=sum float32, R2=grad float32, lr scalar, l2 scalar, eps scalar; R9=elements left.
-// Constants: V0-V2.
+// Constants: V0-V3.
 TEXT ·adagradF32NEON(SB), NOSPLIT, $0-48
 	MOVD p+0(FP), R0
 	MOVD sum+8(FP), R1
@@ -11484,63 +11491,73 @@ TEXT ·adagradF32NEON(SB), NOSPLIT, $0-48
 	FMOVS lr+24(FP), F1
 	VDUP V1.S[0], V1.S4
 	FMOVS eps+32(FP), F2
-	VDUP V2.S[0], V2.S4; CMP $8, R9; BLT single
+	VDUP V2.S[0], V2.S4; FMOVQ 0(R11), F3; CMP $8, R9; BLT single
 loop:
-	FMOVQ (R0), F3; FMOVQ (R2), F4; VFMLA V0.S4, V3.S4, V4.S4; FMOVQ (R1), F5; VFMLA V4.S4, V4.S4, V5.S4; FMOVQ F5, (R1)
-	WORD $0x6e21dc84 // fmul v4.4s, v4.4s, v1.4s
+	FMOVQ (R0), F4; FMOVQ (R2), F5
+	WORD $0x4e23e406 // fcmeq v6.4s, v0.4s, v3.4s
+	VORR V5.B16, V5.B16, V7.B16; VFMLA V0.S4, V4.S4, V7.S4; VBSL V7.B16, V5.B16, V6.B16; FMOVQ (R1), F5
+	VFMLA V6.S4, V6.S4, V5.S4; FMOVQ F5, (R1)
+	WORD $0x6e21dcc6 // fmul v6.4s, v6.4s, v1.4s
 	WORD $0x6ea1f8a5 // fsqrt v5.4s, v5.4s
 	WORD $0x4e22d4a5 // fadd v5.4s, v5.4s, v2.4s
-	WORD $0x6e25fc84 // fdiv v4.4s, v4.4s, v5.4s
-	WORD $0x4ea4d463 // fsub v3.4s, v3.4s, v4.4s
-	FMOVQ F3, (R0); FMOVQ 16(R0), F3; FMOVQ 16(R2), F4; VFMLA V0.S4, V3.S4, V4.S4; FMOVQ 16(R1), F5
-	VFMLA V4.S4, V4.S4, V5.S4; FMOVQ F5, 16(R1)
-	WORD $0x6e21dc84 // fmul v4.4s, v4.4s, v1.4s
+	WORD $0x6e25fcc6 // fdiv v6.4s, v6.4s, v5.4s
+	WORD $0x4ea6d484 // fsub v4.4s, v4.4s, v6.4s
+	FMOVQ F4, (R0); FMOVQ 16(R0), F4; FMOVQ 16(R2), F5
+	WORD $0x4e23e406 // fcmeq v6.4s, v0.4s, v3.4s
+	VORR V5.B16, V5.B16, V7.B16; VFMLA V0.S4, V4.S4, V7.S4; VBSL V7.B16, V5.B16, V6.B16; FMOVQ 16(R1), F5
+	VFMLA V6.S4, V6.S4, V5.S4; FMOVQ F5, 16(R1)
+	WORD $0x6e21dcc6 // fmul v6.4s, v6.4s, v1.4s
 	WORD $0x6ea1f8a5 // fsqrt v5.4s, v5.4s
 	WORD $0x4e22d4a5 // fadd v5.4s, v5.4s, v2.4s
-	WORD $0x6e25fc84 // fdiv v4.4s, v4.4s, v5.4s
-	WORD $0x4ea4d463 // fsub v3.4s, v3.4s, v4.4s
-	FMOVQ F3, 16(R0); ADD $32, R0; ADD $32, R1; ADD $32, R2; SUB $8, R9; CMP $8, R9; BGE loop
+	WORD $0x6e25fcc6 // fdiv v6.4s, v6.4s, v5.4s
+	WORD $0x4ea6d484 // fsub v4.4s, v4.4s, v6.4s
+	FMOVQ F4, 16(R0); ADD $32, R0; ADD $32, R1; ADD $32, R2; SUB $8, R9; CMP $8, R9; BGE loop
 single:
 	CMP $4, R9; BLT tail
 one:
-	FMOVQ (R0), F3; FMOVQ (R2), F4; VFMLA V0.S4, V3.S4, V4.S4; FMOVQ (R1), F5; VFMLA V4.S4, V4.S4, V5.S4; FMOVQ F5, (R1)
-	WORD $0x6e21dc84 // fmul v4.4s, v4.4s, v1.4s
+	FMOVQ (R0), F4; FMOVQ (R2), F5
+	WORD $0x4e23e406 // fcmeq v6.4s, v0.4s, v3.4s
+	VORR V5.B16, V5.B16, V7.B16; VFMLA V0.S4, V4.S4, V7.S4; VBSL V7.B16, V5.B16, V6.B16; FMOVQ (R1), F5
+	VFMLA V6.S4, V6.S4, V5.S4; FMOVQ F5, (R1)
+	WORD $0x6e21dcc6 // fmul v6.4s, v6.4s, v1.4s
 	WORD $0x6ea1f8a5 // fsqrt v5.4s, v5.4s
 	WORD $0x4e22d4a5 // fadd v5.4s, v5.4s, v2.4s
-	WORD $0x6e25fc84 // fdiv v4.4s, v4.4s, v5.4s
-	WORD $0x4ea4d463 // fsub v3.4s, v3.4s, v4.4s
-	FMOVQ F3, (R0); ADD $16, R0; ADD $16, R1; ADD $16, R2; SUB $4, R9; CMP $4, R9; BGE one
+	WORD $0x6e25fcc6 // fdiv v6.4s, v6.4s, v5.4s
+	WORD $0x4ea6d484 // fsub v4.4s, v4.4s, v6.4s
+	FMOVQ F4, (R0); ADD $16, R0; ADD $16, R1; ADD $16, R2; SUB $4, R9; CMP $4, R9; BGE one
 tail:
-	CBZ R9, done; TBZ $1, R9, l1; FMOVD (R0), F3; TBZ $0, R9, l2; ADD $8, R0, R10; VLD1 (R10), V3.S[2]; JMP l2
+	CBZ R9, done; TBZ $1, R9, l1; FMOVD (R0), F4; TBZ $0, R9, l2; ADD $8, R0, R10; VLD1 (R10), V4.S[2]; JMP l2
 l1:
-	FMOVS (R0), F3
+	FMOVS (R0), F4
 l2:
-	TBZ $1, R9, l3; FMOVD (R2), F4; TBZ $0, R9, l4; ADD $8, R2, R10; VLD1 (R10), V4.S[2]; JMP l4
+	TBZ $1, R9, l3; FMOVD (R2), F5; TBZ $0, R9, l4; ADD $8, R2, R10; VLD1 (R10), V5.S[2]; JMP l4
 l3:
-	FMOVS (R2), F4
+	FMOVS (R2), F5
 l4:
-	VFMLA V0.S4, V3.S4, V4.S4; TBZ $1, R9, l5; FMOVD (R1), F5; TBZ $0, R9, l6; ADD $8, R1, R10; VLD1 (R10), V5.S[2]; JMP l6
+	WORD $0x4e23e406 // fcmeq v6.4s, v0.4s, v3.4s
+	VORR V5.B16, V5.B16, V7.B16; VFMLA V0.S4, V4.S4, V7.S4; VBSL V7.B16, V5.B16, V6.B16; TBZ $1, R9, l5; FMOVD (R1), F5
+	TBZ $0, R9, l6; ADD $8, R1, R10; VLD1 (R10), V5.S[2]; JMP l6
 l5:
 	FMOVS (R1), F5
 l6:
-	VFMLA V4.S4, V4.S4, V5.S4; TBZ $1, R9, l7; FMOVD F5, (R1); TBZ $0, R9, l8; ADD $8, R1, R10; VST1 V5.S[2], (R10); JMP l8
+	VFMLA V6.S4, V6.S4, V5.S4; TBZ $1, R9, l7; FMOVD F5, (R1); TBZ $0, R9, l8; ADD $8, R1, R10; VST1 V5.S[2], (R10); JMP l8
 l7:
 	FMOVS F5, (R1)
 l8:
-	WORD $0x6e21dc84 // fmul v4.4s, v4.4s, v1.4s
+	WORD $0x6e21dcc6 // fmul v6.4s, v6.4s, v1.4s
 	WORD $0x6ea1f8a5 // fsqrt v5.4s, v5.4s
 	WORD $0x4e22d4a5 // fadd v5.4s, v5.4s, v2.4s
-	WORD $0x6e25fc84 // fdiv v4.4s, v4.4s, v5.4s
-	WORD $0x4ea4d463 // fsub v3.4s, v3.4s, v4.4s
-	TBZ $1, R9, l9; FMOVD F3, (R0); TBZ $0, R9, l10; ADD $8, R0, R10; VST1 V3.S[2], (R10); JMP l10
+	WORD $0x6e25fcc6 // fdiv v6.4s, v6.4s, v5.4s
+	WORD $0x4ea6d484 // fsub v4.4s, v4.4s, v6.4s
+	TBZ $1, R9, l9; FMOVD F4, (R0); TBZ $0, R9, l10; ADD $8, R0, R10; VST1 V4.S[2], (R10); JMP l10
 l9:
-	FMOVS F3, (R0)
+	FMOVS F4, (R0)
 l10:
 done:
 	RET
 
 // sGDF32NEON: 4 lanes x 4. R0=p float32, R1=grad float32, lr scalar, l2 scalar; R9=elements left.
-// Constants: V0-V1.
+// Constants: V0-V2.
 TEXT ·sGDF32NEON(SB), NOSPLIT, $0-32
 	MOVD p+0(FP), R0
 	MOVD grad+8(FP), R1
@@ -11549,37 +11566,48 @@ TEXT ·sGDF32NEON(SB), NOSPLIT, $0-32
 	FMOVS l2+20(FP), F0
 	VDUP V0.S[0], V0.S4
 	FMOVS lr+16(FP), F1
-	VDUP V1.S[0], V1.S4; CMP $16, R9; BLT single
+	VDUP V1.S[0], V1.S4; FMOVQ 0(R11), F2; CMP $16, R9; BLT single
 loop:
-	FMOVQ (R0), F2; FMOVQ (R1), F3; VFMLA V0.S4, V2.S4, V3.S4; VFMLS V1.S4, V3.S4, V2.S4; FMOVQ F2, (R0); FMOVQ 16(R0), F2
-	FMOVQ 16(R1), F3; VFMLA V0.S4, V2.S4, V3.S4; VFMLS V1.S4, V3.S4, V2.S4; FMOVQ F2, 16(R0); FMOVQ 32(R0), F2
-	FMOVQ 32(R1), F3; VFMLA V0.S4, V2.S4, V3.S4; VFMLS V1.S4, V3.S4, V2.S4; FMOVQ F2, 32(R0); FMOVQ 48(R0), F2
-	FMOVQ 48(R1), F3; VFMLA V0.S4, V2.S4, V3.S4; VFMLS V1.S4, V3.S4, V2.S4; FMOVQ F2, 48(R0); ADD $64, R0; ADD $64, R1
-	SUB $16, R9; CMP $16, R9; BGE loop
+	FMOVQ (R0), F3; FMOVQ (R1), F4
+	WORD $0x4e22e405 // fcmeq v5.4s, v0.4s, v2.4s
+	VORR V4.B16, V4.B16, V6.B16; VFMLA V0.S4, V3.S4, V6.S4; VBSL V6.B16, V4.B16, V5.B16; VFMLS V1.S4, V5.S4, V3.S4
+	FMOVQ F3, (R0); FMOVQ 16(R0), F3; FMOVQ 16(R1), F4
+	WORD $0x4e22e405 // fcmeq v5.4s, v0.4s, v2.4s
+	VORR V4.B16, V4.B16, V6.B16; VFMLA V0.S4, V3.S4, V6.S4; VBSL V6.B16, V4.B16, V5.B16; VFMLS V1.S4, V5.S4, V3.S4
+	FMOVQ F3, 16(R0); FMOVQ 32(R0), F3; FMOVQ 32(R1), F4
+	WORD $0x4e22e405 // fcmeq v5.4s, v0.4s, v2.4s
+	VORR V4.B16, V4.B16, V6.B16; VFMLA V0.S4, V3.S4, V6.S4; VBSL V6.B16, V4.B16, V5.B16; VFMLS V1.S4, V5.S4, V3.S4
+	FMOVQ F3, 32(R0); FMOVQ 48(R0), F3; FMOVQ 48(R1), F4
+	WORD $0x4e22e405 // fcmeq v5.4s, v0.4s, v2.4s
+	VORR V4.B16, V4.B16, V6.B16; VFMLA V0.S4, V3.S4, V6.S4; VBSL V6.B16, V4.B16, V5.B16; VFMLS V1.S4, V5.S4, V3.S4
+	FMOVQ F3, 48(R0); ADD $64, R0; ADD $64, R1; SUB $16, R9; CMP $16, R9; BGE loop
 single:
 	CMP $4, R9; BLT tail
 one:
-	FMOVQ (R0), F2; FMOVQ (R1), F3; VFMLA V0.S4, V2.S4, V3.S4; VFMLS V1.S4, V3.S4, V2.S4; FMOVQ F2, (R0); ADD $16, R0
-	ADD $16, R1; SUB $4, R9; CMP $4, R9; BGE one
+	FMOVQ (R0), F3; FMOVQ (R1), F4
+	WORD $0x4e22e405 // fcmeq v5.4s, v0.4s, v2.4s
+	VORR V4.B16, V4.B16, V6.B16; VFMLA V0.S4, V3.S4, V6.S4; VBSL V6.B16, V4.B16, V5.B16; VFMLS V1.S4, V5.S4, V3.S4
+	FMOVQ F3, (R0); ADD $16, R0; ADD $16, R1; SUB $4, R9; CMP $4, R9; BGE one
 tail:
-	CBZ R9, done; TBZ $1, R9, l1; FMOVD (R0), F2; TBZ $0, R9, l2; ADD $8, R0, R10; VLD1 (R10), V2.S[2]; JMP l2
+	CBZ R9, done; TBZ $1, R9, l1; FMOVD (R0), F3; TBZ $0, R9, l2; ADD $8, R0, R10; VLD1 (R10), V3.S[2]; JMP l2
 l1:
-	FMOVS (R0), F2
+	FMOVS (R0), F3
 l2:
-	TBZ $1, R9, l3; FMOVD (R1), F3; TBZ $0, R9, l4; ADD $8, R1, R10; VLD1 (R10), V3.S[2]; JMP l4
+	TBZ $1, R9, l3; FMOVD (R1), F4; TBZ $0, R9, l4; ADD $8, R1, R10; VLD1 (R10), V4.S[2]; JMP l4
 l3:
-	FMOVS (R1), F3
+	FMOVS (R1), F4
 l4:
-	VFMLA V0.S4, V2.S4, V3.S4; VFMLS V1.S4, V3.S4, V2.S4; TBZ $1, R9, l5; FMOVD F2, (R0); TBZ $0, R9, l6; ADD $8, R0, R10
-	VST1 V2.S[2], (R10); JMP l6
+	WORD $0x4e22e405 // fcmeq v5.4s, v0.4s, v2.4s
+	VORR V4.B16, V4.B16, V6.B16; VFMLA V0.S4, V3.S4, V6.S4; VBSL V6.B16, V4.B16, V5.B16; VFMLS V1.S4, V5.S4, V3.S4
+	TBZ $1, R9, l5; FMOVD F3, (R0); TBZ $0, R9, l6; ADD $8, R0, R10; VST1 V3.S[2], (R10); JMP l6
 l5:
-	FMOVS F2, (R0)
+	FMOVS F3, (R0)
 l6:
 done:
 	RET
 
 // sGDMomentumF32NEON: 4 lanes x 2. R0=p float32, R1=buf float32, R2=grad float32, lr scalar, l2 scalar, momentum scalar, damp scalar; R9=elements left.
-// Constants: V0-V3.
+// Constants: V0-V4.
 TEXT ·sGDMomentumF32NEON(SB), NOSPLIT, $0-48
 	MOVD p+0(FP), R0
 	MOVD buf+8(FP), R1
@@ -11593,107 +11621,123 @@ TEXT ·sGDMomentumF32NEON(SB), NOSPLIT, $0-48
 	FMOVS damp+36(FP), F2
 	VDUP V2.S[0], V2.S4
 	FMOVS lr+24(FP), F3
-	VDUP V3.S[0], V3.S4; CMP $8, R9; BLT single
+	VDUP V3.S[0], V3.S4; FMOVQ 0(R11), F4; CMP $8, R9; BLT single
 loop:
-	FMOVQ (R0), F4; FMOVQ (R2), F5; VFMLA V0.S4, V4.S4, V5.S4; FMOVQ (R1), F6
+	FMOVQ (R0), F5; FMOVQ (R2), F6
+	WORD $0x4e24e407 // fcmeq v7.4s, v0.4s, v4.4s
+	VORR V6.B16, V6.B16, V8.B16; VFMLA V0.S4, V5.S4, V8.S4; VBSL V8.B16, V6.B16, V7.B16; FMOVQ (R1), F6
 	WORD $0x6e21dcc6 // fmul v6.4s, v6.4s, v1.4s
-	VFMLA V2.S4, V5.S4, V6.S4; FMOVQ F6, (R1); VFMLS V3.S4, V6.S4, V4.S4; FMOVQ F4, (R0); FMOVQ 16(R0), F4
-	FMOVQ 16(R2), F5; VFMLA V0.S4, V4.S4, V5.S4; FMOVQ 16(R1), F6
+	VFMLA V2.S4, V7.S4, V6.S4; FMOVQ F6, (R1); VFMLS V3.S4, V6.S4, V5.S4; FMOVQ F5, (R0); FMOVQ 16(R0), F5
+	FMOVQ 16(R2), F6
+	WORD $0x4e24e407 // fcmeq v7.4s, v0.4s, v4.4s
+	VORR V6.B16, V6.B16, V8.B16; VFMLA V0.S4, V5.S4, V8.S4; VBSL V8.B16, V6.B16, V7.B16; FMOVQ 16(R1), F6
 	WORD $0x6e21dcc6 // fmul v6.4s, v6.4s, v1.4s
-	VFMLA V2.S4, V5.S4, V6.S4; FMOVQ F6, 16(R1); VFMLS V3.S4, V6.S4, V4.S4; FMOVQ F4, 16(R0); ADD $32, R0; ADD $32, R1
+	VFMLA V2.S4, V7.S4, V6.S4; FMOVQ F6, 16(R1); VFMLS V3.S4, V6.S4, V5.S4; FMOVQ F5, 16(R0); ADD $32, R0; ADD $32, R1
 	ADD $32, R2; SUB $8, R9; CMP $8, R9; BGE loop
 single:
 	CMP $4, R9; BLT tail
 one:
-	FMOVQ (R0), F4; FMOVQ (R2), F5; VFMLA V0.S4, V4.S4, V5.S4; FMOVQ (R1), F6
+	FMOVQ (R0), F5; FMOVQ (R2), F6
+	WORD $0x4e24e407 // fcmeq v7.4s, v0.4s, v4.4s
+	VORR V6.B16, V6.B16, V8.B16; VFMLA V0.S4, V5.S4, V8.S4; VBSL V8.B16, V6.B16, V7.B16; FMOVQ (R1), F6
 	WORD $0x6e21dcc6 // fmul v6.4s, v6.4s, v1.4s
-	VFMLA V2.S4, V5.S4, V6.S4; FMOVQ F6, (R1); VFMLS V3.S4, V6.S4, V4.S4; FMOVQ F4, (R0); ADD $16, R0; ADD $16, R1
+	VFMLA V2.S4, V7.S4, V6.S4; FMOVQ F6, (R1); VFMLS V3.S4, V6.S4, V5.S4; FMOVQ F5, (R0); ADD $16, R0; ADD $16, R1
 	ADD $16, R2; SUB $4, R9; CMP $4, R9; BGE one
 tail:
-	CBZ R9, done; TBZ $1, R9, l1; FMOVD (R0), F4; TBZ $0, R9, l2; ADD $8, R0, R10; VLD1 (R10), V4.S[2]; JMP l2
+	CBZ R9, done; TBZ $1, R9, l1; FMOVD (R0), F5; TBZ $0, R9, l2; ADD $8, R0, R10; VLD1 (R10), V5.S[2]; JMP l2
 l1:
-	FMOVS (R0), F4
+	FMOVS (R0), F5
 l2:
-	TBZ $1, R9, l3; FMOVD (R2), F5; TBZ $0, R9, l4; ADD $8, R2, R10; VLD1 (R10), V5.S[2]; JMP l4
+	TBZ $1, R9, l3; FMOVD (R2), F6; TBZ $0, R9, l4; ADD $8, R2, R10; VLD1 (R10), V6.S[2]; JMP l4
 l3:
-	FMOVS (R2), F5
+	FMOVS (R2), F6
 l4:
-	VFMLA V0.S4, V4.S4, V5.S4; TBZ $1, R9, l5; FMOVD (R1), F6; TBZ $0, R9, l6; ADD $8, R1, R10; VLD1 (R10), V6.S[2]; JMP l6
+	WORD $0x4e24e407 // fcmeq v7.4s, v0.4s, v4.4s
+	VORR V6.B16, V6.B16, V8.B16; VFMLA V0.S4, V5.S4, V8.S4; VBSL V8.B16, V6.B16, V7.B16; TBZ $1, R9, l5; FMOVD (R1), F6
+	TBZ $0, R9, l6; ADD $8, R1, R10; VLD1 (R10), V6.S[2]; JMP l6
 l5:
 	FMOVS (R1), F6
 l6:
 	WORD $0x6e21dcc6 // fmul v6.4s, v6.4s, v1.4s
-	VFMLA V2.S4, V5.S4, V6.S4; TBZ $1, R9, l7; FMOVD F6, (R1); TBZ $0, R9, l8; ADD $8, R1, R10; VST1 V6.S[2], (R10); JMP l8
+	VFMLA V2.S4, V7.S4, V6.S4; TBZ $1, R9, l7; FMOVD F6, (R1); TBZ $0, R9, l8; ADD $8, R1, R10; VST1 V6.S[2], (R10); JMP l8
 l7:
 	FMOVS F6, (R1)
 l8:
-	VFMLS V3.S4, V6.S4, V4.S4; TBZ $1, R9, l9; FMOVD F4, (R0); TBZ $0, R9, l10; ADD $8, R0, R10; VST1 V4.S[2], (R10)
+	VFMLS V3.S4, V6.S4, V5.S4; TBZ $1, R9, l9; FMOVD F5, (R0); TBZ $0, R9, l10; ADD $8, R0, R10; VST1 V5.S[2], (R10)
 	JMP l10
 l9:
-	FMOVS F4, (R0)
+	FMOVS F5, (R0)
 l10:
 done:
 	RET
 
 // sGDNesterovF32NEON: 4 lanes x 2. R0=p float32, R1=buf float32, R2=grad float32, lr scalar, l2 scalar, momentum scalar, damp scalar; R9=elements left.
-// Constants: V0-V3.
+// Constants: V0-V4.
 TEXT ·sGDNesterovF32NEON(SB), NOSPLIT, $0-48
 	MOVD p+0(FP), R0
 	MOVD buf+8(FP), R1
 	MOVD grad+16(FP), R2
 	MOVD n+40(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVS momentum+32(FP), F0
+	FMOVS l2+28(FP), F0
 	VDUP V0.S[0], V0.S4
-	FMOVS l2+28(FP), F1
+	FMOVS momentum+32(FP), F1
 	VDUP V1.S[0], V1.S4
 	FMOVS damp+36(FP), F2
 	VDUP V2.S[0], V2.S4
 	FMOVS lr+24(FP), F3
-	VDUP V3.S[0], V3.S4; CMP $8, R9; BLT single
+	VDUP V3.S[0], V3.S4; FMOVQ 0(R11), F4; CMP $8, R9; BLT single
 loop:
-	FMOVQ (R0), F4; FMOVQ (R2), F5; VFMLA V1.S4, V4.S4, V5.S4; FMOVQ (R1), F6
-	WORD $0x6e20dcc6 // fmul v6.4s, v6.4s, v0.4s
-	VFMLA V2.S4, V5.S4, V6.S4; FMOVQ F6, (R1); VFMLA V0.S4, V6.S4, V5.S4; VFMLS V3.S4, V5.S4, V4.S4; FMOVQ F4, (R0)
-	FMOVQ 16(R0), F4; FMOVQ 16(R2), F5; VFMLA V1.S4, V4.S4, V5.S4; FMOVQ 16(R1), F6
-	WORD $0x6e20dcc6 // fmul v6.4s, v6.4s, v0.4s
-	VFMLA V2.S4, V5.S4, V6.S4; FMOVQ F6, 16(R1); VFMLA V0.S4, V6.S4, V5.S4; VFMLS V3.S4, V5.S4, V4.S4; FMOVQ F4, 16(R0)
+	FMOVQ (R0), F5; FMOVQ (R2), F6
+	WORD $0x4e24e407 // fcmeq v7.4s, v0.4s, v4.4s
+	VORR V6.B16, V6.B16, V8.B16; VFMLA V0.S4, V5.S4, V8.S4; VBSL V8.B16, V6.B16, V7.B16; FMOVQ (R1), F6
+	WORD $0x6e21dcc6 // fmul v6.4s, v6.4s, v1.4s
+	VFMLA V2.S4, V7.S4, V6.S4; FMOVQ F6, (R1); VFMLA V1.S4, V6.S4, V7.S4; VFMLS V3.S4, V7.S4, V5.S4; FMOVQ F5, (R0)
+	FMOVQ 16(R0), F5; FMOVQ 16(R2), F6
+	WORD $0x4e24e407 // fcmeq v7.4s, v0.4s, v4.4s
+	VORR V6.B16, V6.B16, V8.B16; VFMLA V0.S4, V5.S4, V8.S4; VBSL V8.B16, V6.B16, V7.B16; FMOVQ 16(R1), F6
+	WORD $0x6e21dcc6 // fmul v6.4s, v6.4s, v1.4s
+	VFMLA V2.S4, V7.S4, V6.S4; FMOVQ F6, 16(R1); VFMLA V1.S4, V6.S4, V7.S4; VFMLS V3.S4, V7.S4, V5.S4; FMOVQ F5, 16(R0)
 	ADD $32, R0; ADD $32, R1; ADD $32, R2; SUB $8, R9; CMP $8, R9; BGE loop
 single:
 	CMP $4, R9; BLT tail
 one:
-	FMOVQ (R0), F4; FMOVQ (R2), F5; VFMLA V1.S4, V4.S4, V5.S4; FMOVQ (R1), F6
-	WORD $0x6e20dcc6 // fmul v6.4s, v6.4s, v0.4s
-	VFMLA V2.S4, V5.S4, V6.S4; FMOVQ F6, (R1); VFMLA V0.S4, V6.S4, V5.S4; VFMLS V3.S4, V5.S4, V4.S4; FMOVQ F4, (R0)
+	FMOVQ (R0), F5; FMOVQ (R2), F6
+	WORD $0x4e24e407 // fcmeq v7.4s, v0.4s, v4.4s
+	VORR V6.B16, V6.B16, V8.B16; VFMLA V0.S4, V5.S4, V8.S4; VBSL V8.B16, V6.B16, V7.B16; FMOVQ (R1), F6
+	WORD $0x6e21dcc6 // fmul v6.4s, v6.4s, v1.4s
+	VFMLA V2.S4, V7.S4, V6.S4; FMOVQ F6, (R1); VFMLA V1.S4, V6.S4, V7.S4; VFMLS V3.S4, V7.S4, V5.S4; FMOVQ F5, (R0)
 	ADD $16, R0; ADD $16, R1; ADD $16, R2; SUB $4, R9; CMP $4, R9; BGE one
 tail:
-	CBZ R9, done; TBZ $1, R9, l1; FMOVD (R0), F4; TBZ $0, R9, l2; ADD $8, R0, R10; VLD1 (R10), V4.S[2]; JMP l2
+	CBZ R9, done; TBZ $1, R9, l1; FMOVD (R0), F5; TBZ $0, R9, l2; ADD $8, R0, R10; VLD1 (R10), V5.S[2]; JMP l2
 l1:
-	FMOVS (R0), F4
+	FMOVS (R0), F5
 l2:
-	TBZ $1, R9, l3; FMOVD (R2), F5; TBZ $0, R9, l4; ADD $8, R2, R10; VLD1 (R10), V5.S[2]; JMP l4
+	TBZ $1, R9, l3; FMOVD (R2), F6; TBZ $0, R9, l4; ADD $8, R2, R10; VLD1 (R10), V6.S[2]; JMP l4
 l3:
-	FMOVS (R2), F5
+	FMOVS (R2), F6
 l4:
-	VFMLA V1.S4, V4.S4, V5.S4; TBZ $1, R9, l5; FMOVD (R1), F6; TBZ $0, R9, l6; ADD $8, R1, R10; VLD1 (R10), V6.S[2]; JMP l6
+	WORD $0x4e24e407 // fcmeq v7.4s, v0.4s, v4.4s
+	VORR V6.B16, V6.B16, V8.B16; VFMLA V0.S4, V5.S4, V8.S4; VBSL V8.B16, V6.B16, V7.B16; TBZ $1, R9, l5; FMOVD (R1), F6
+	TBZ $0, R9, l6; ADD $8, R1, R10; VLD1 (R10), V6.S[2]; JMP l6
 l5:
 	FMOVS (R1), F6
 l6:
-	WORD $0x6e20dcc6 // fmul v6.4s, v6.4s, v0.4s
-	VFMLA V2.S4, V5.S4, V6.S4; TBZ $1, R9, l7; FMOVD F6, (R1); TBZ $0, R9, l8; ADD $8, R1, R10; VST1 V6.S[2], (R10); JMP l8
+	WORD $0x6e21dcc6 // fmul v6.4s, v6.4s, v1.4s
+	VFMLA V2.S4, V7.S4, V6.S4; TBZ $1, R9, l7; FMOVD F6, (R1); TBZ $0, R9, l8; ADD $8, R1, R10; VST1 V6.S[2], (R10); JMP l8
 l7:
 	FMOVS F6, (R1)
 l8:
-	VFMLA V0.S4, V6.S4, V5.S4; VFMLS V3.S4, V5.S4, V4.S4; TBZ $1, R9, l9; FMOVD F4, (R0); TBZ $0, R9, l10; ADD $8, R0, R10
-	VST1 V4.S[2], (R10); JMP l10
+	VFMLA V1.S4, V6.S4, V7.S4; VFMLS V3.S4, V7.S4, V5.S4; TBZ $1, R9, l9; FMOVD F5, (R0); TBZ $0, R9, l10; ADD $8, R0, R10
+	VST1 V5.S[2], (R10); JMP l10
 l9:
-	FMOVS F4, (R0)
+	FMOVS F5, (R0)
 l10:
 done:
 	RET
 
 // adamAMSGradF32NEON: 4 lanes x 2. R0=p float32, R1=m float32, R2=v float32, R3=vmax float32, R4=grad float32, decay scalar, l2 scalar, beta1c scalar, beta2 scalar, beta2c scalar, step scalar, corr scalar, eps scalar; R9=elements left.
-// Constants: V0-V7.
+// Constants: V0-V8.
 TEXT ·adamAMSGradF32NEON(SB), NOSPLIT, $0-80
 	MOVD p+0(FP), R0
 	MOVD m+8(FP), R1
@@ -11702,9 +11746,9 @@ TEXT ·adamAMSGradF32NEON(SB), NOSPLIT, $0-80
 	MOVD grad+32(FP), R4
 	MOVD n+72(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVS decay+40(FP), F0
+	FMOVS l2+44(FP), F0
 	VDUP V0.S[0], V0.S4
-	FMOVS l2+44(FP), F1
+	FMOVS decay+40(FP), F1
 	VDUP V1.S[0], V1.S4
 	FMOVS beta1c+48(FP), F2
 	VDUP V2.S[0], V2.S4
@@ -11717,116 +11761,123 @@ TEXT ·adamAMSGradF32NEON(SB), NOSPLIT, $0-80
 	FMOVS eps+68(FP), F6
 	VDUP V6.S[0], V6.S4
 	FMOVS step+60(FP), F7
-	VDUP V7.S[0], V7.S4; CMP $8, R9; BLT single
+	VDUP V7.S[0], V7.S4; FMOVQ 0(R11), F8; CMP $8, R9; BLT single
 loop:
-	FMOVQ (R0), F8
-	WORD $0x6e20dd08 // fmul v8.4s, v8.4s, v0.4s
-	FMOVQ (R4), F9; VFMLA V1.S4, V8.S4, V9.S4; FMOVQ (R1), F10
-	WORD $0x4eaad52b // fsub v11.4s, v9.4s, v10.4s
-	VFMLA V2.S4, V11.S4, V10.S4; FMOVQ F10, (R1); FMOVQ (R2), F11
-	WORD $0x6e23dd6b // fmul v11.4s, v11.4s, v3.4s
-	WORD $0x6e24dd2c // fmul v12.4s, v9.4s, v4.4s
-	VFMLA V9.S4, V12.S4, V11.S4; FMOVQ F11, (R2); FMOVQ (R3), F9
-	WORD $0x4e2be56c // fcmeq v12.4s, v11.4s, v11.4s
-	WORD $0x6ea9e56d // fcmgt v13.4s, v11.4s, v9.4s
-	VBSL V9.B16, V11.B16, V13.B16; VBSL V11.B16, V13.B16, V12.B16; FMOVQ F12, (R3)
-	WORD $0x6ea1f98c // fsqrt v12.4s, v12.4s
-	WORD $0x6e25fd8c // fdiv v12.4s, v12.4s, v5.4s
-	WORD $0x4e26d58c // fadd v12.4s, v12.4s, v6.4s
+	FMOVQ (R0), F9
+	WORD $0x6e21dd29 // fmul v9.4s, v9.4s, v1.4s
+	FMOVQ (R4), F10
+	WORD $0x4e28e40b // fcmeq v11.4s, v0.4s, v8.4s
+	VORR V10.B16, V10.B16, V12.B16; VFMLA V0.S4, V9.S4, V12.S4; VBSL V12.B16, V10.B16, V11.B16; FMOVQ (R1), F10
+	WORD $0x4eaad56c // fsub v12.4s, v11.4s, v10.4s
+	VFMLA V2.S4, V12.S4, V10.S4; FMOVQ F10, (R1); FMOVQ (R2), F12
+	WORD $0x6e23dd8c // fmul v12.4s, v12.4s, v3.4s
+	WORD $0x6e24dd6d // fmul v13.4s, v11.4s, v4.4s
+	VFMLA V11.S4, V13.S4, V12.S4; FMOVQ F12, (R2); FMOVQ (R3), F11
+	WORD $0x4e2ce58d // fcmeq v13.4s, v12.4s, v12.4s
+	WORD $0x6eabe58e // fcmgt v14.4s, v12.4s, v11.4s
+	VBSL V11.B16, V12.B16, V14.B16; VBSL V12.B16, V14.B16, V13.B16; FMOVQ F13, (R3)
+	WORD $0x6ea1f9ad // fsqrt v13.4s, v13.4s
+	WORD $0x6e25fdad // fdiv v13.4s, v13.4s, v5.4s
+	WORD $0x4e26d5ad // fadd v13.4s, v13.4s, v6.4s
 	WORD $0x6e27dd4a // fmul v10.4s, v10.4s, v7.4s
-	WORD $0x6e2cfd4a // fdiv v10.4s, v10.4s, v12.4s
-	WORD $0x4eaad508 // fsub v8.4s, v8.4s, v10.4s
-	FMOVQ F8, (R0); FMOVQ 16(R0), F8
-	WORD $0x6e20dd08 // fmul v8.4s, v8.4s, v0.4s
-	FMOVQ 16(R4), F9; VFMLA V1.S4, V8.S4, V9.S4; FMOVQ 16(R1), F10
-	WORD $0x4eaad52b // fsub v11.4s, v9.4s, v10.4s
-	VFMLA V2.S4, V11.S4, V10.S4; FMOVQ F10, 16(R1); FMOVQ 16(R2), F11
-	WORD $0x6e23dd6b // fmul v11.4s, v11.4s, v3.4s
-	WORD $0x6e24dd2c // fmul v12.4s, v9.4s, v4.4s
-	VFMLA V9.S4, V12.S4, V11.S4; FMOVQ F11, 16(R2); FMOVQ 16(R3), F9
-	WORD $0x4e2be56c // fcmeq v12.4s, v11.4s, v11.4s
-	WORD $0x6ea9e56d // fcmgt v13.4s, v11.4s, v9.4s
-	VBSL V9.B16, V11.B16, V13.B16; VBSL V11.B16, V13.B16, V12.B16; FMOVQ F12, 16(R3)
-	WORD $0x6ea1f98c // fsqrt v12.4s, v12.4s
-	WORD $0x6e25fd8c // fdiv v12.4s, v12.4s, v5.4s
-	WORD $0x4e26d58c // fadd v12.4s, v12.4s, v6.4s
+	WORD $0x6e2dfd4a // fdiv v10.4s, v10.4s, v13.4s
+	WORD $0x4eaad529 // fsub v9.4s, v9.4s, v10.4s
+	FMOVQ F9, (R0); FMOVQ 16(R0), F9
+	WORD $0x6e21dd29 // fmul v9.4s, v9.4s, v1.4s
+	FMOVQ 16(R4), F10
+	WORD $0x4e28e40b // fcmeq v11.4s, v0.4s, v8.4s
+	VORR V10.B16, V10.B16, V12.B16; VFMLA V0.S4, V9.S4, V12.S4; VBSL V12.B16, V10.B16, V11.B16; FMOVQ 16(R1), F10
+	WORD $0x4eaad56c // fsub v12.4s, v11.4s, v10.4s
+	VFMLA V2.S4, V12.S4, V10.S4; FMOVQ F10, 16(R1); FMOVQ 16(R2), F12
+	WORD $0x6e23dd8c // fmul v12.4s, v12.4s, v3.4s
+	WORD $0x6e24dd6d // fmul v13.4s, v11.4s, v4.4s
+	VFMLA V11.S4, V13.S4, V12.S4; FMOVQ F12, 16(R2); FMOVQ 16(R3), F11
+	WORD $0x4e2ce58d // fcmeq v13.4s, v12.4s, v12.4s
+	WORD $0x6eabe58e // fcmgt v14.4s, v12.4s, v11.4s
+	VBSL V11.B16, V12.B16, V14.B16; VBSL V12.B16, V14.B16, V13.B16; FMOVQ F13, 16(R3)
+	WORD $0x6ea1f9ad // fsqrt v13.4s, v13.4s
+	WORD $0x6e25fdad // fdiv v13.4s, v13.4s, v5.4s
+	WORD $0x4e26d5ad // fadd v13.4s, v13.4s, v6.4s
 	WORD $0x6e27dd4a // fmul v10.4s, v10.4s, v7.4s
-	WORD $0x6e2cfd4a // fdiv v10.4s, v10.4s, v12.4s
-	WORD $0x4eaad508 // fsub v8.4s, v8.4s, v10.4s
-	FMOVQ F8, 16(R0); ADD $32, R0; ADD $32, R1; ADD $32, R2; ADD $32, R3; ADD $32, R4; SUB $8, R9; CMP $8, R9; BGE loop
+	WORD $0x6e2dfd4a // fdiv v10.4s, v10.4s, v13.4s
+	WORD $0x4eaad529 // fsub v9.4s, v9.4s, v10.4s
+	FMOVQ F9, 16(R0); ADD $32, R0; ADD $32, R1; ADD $32, R2; ADD $32, R3; ADD $32, R4; SUB $8, R9; CMP $8, R9; BGE loop
 single:
 	CMP $4, R9; BLT tail
 one:
-	FMOVQ (R0), F8
-	WORD $0x6e20dd08 // fmul v8.4s, v8.4s, v0.4s
-	FMOVQ (R4), F9; VFMLA V1.S4, V8.S4, V9.S4; FMOVQ (R1), F10
-	WORD $0x4eaad52b // fsub v11.4s, v9.4s, v10.4s
-	VFMLA V2.S4, V11.S4, V10.S4; FMOVQ F10, (R1); FMOVQ (R2), F11
-	WORD $0x6e23dd6b // fmul v11.4s, v11.4s, v3.4s
-	WORD $0x6e24dd2c // fmul v12.4s, v9.4s, v4.4s
-	VFMLA V9.S4, V12.S4, V11.S4; FMOVQ F11, (R2); FMOVQ (R3), F9
-	WORD $0x4e2be56c // fcmeq v12.4s, v11.4s, v11.4s
-	WORD $0x6ea9e56d // fcmgt v13.4s, v11.4s, v9.4s
-	VBSL V9.B16, V11.B16, V13.B16; VBSL V11.B16, V13.B16, V12.B16; FMOVQ F12, (R3)
-	WORD $0x6ea1f98c // fsqrt v12.4s, v12.4s
-	WORD $0x6e25fd8c // fdiv v12.4s, v12.4s, v5.4s
-	WORD $0x4e26d58c // fadd v12.4s, v12.4s, v6.4s
+	FMOVQ (R0), F9
+	WORD $0x6e21dd29 // fmul v9.4s, v9.4s, v1.4s
+	FMOVQ (R4), F10
+	WORD $0x4e28e40b // fcmeq v11.4s, v0.4s, v8.4s
+	VORR V10.B16, V10.B16, V12.B16; VFMLA V0.S4, V9.S4, V12.S4; VBSL V12.B16, V10.B16, V11.B16; FMOVQ (R1), F10
+	WORD $0x4eaad56c // fsub v12.4s, v11.4s, v10.4s
+	VFMLA V2.S4, V12.S4, V10.S4; FMOVQ F10, (R1); FMOVQ (R2), F12
+	WORD $0x6e23dd8c // fmul v12.4s, v12.4s, v3.4s
+	WORD $0x6e24dd6d // fmul v13.4s, v11.4s, v4.4s
+	VFMLA V11.S4, V13.S4, V12.S4; FMOVQ F12, (R2); FMOVQ (R3), F11
+	WORD $0x4e2ce58d // fcmeq v13.4s, v12.4s, v12.4s
+	WORD $0x6eabe58e // fcmgt v14.4s, v12.4s, v11.4s
+	VBSL V11.B16, V12.B16, V14.B16; VBSL V12.B16, V14.B16, V13.B16; FMOVQ F13, (R3)
+	WORD $0x6ea1f9ad // fsqrt v13.4s, v13.4s
+	WORD $0x6e25fdad // fdiv v13.4s, v13.4s, v5.4s
+	WORD $0x4e26d5ad // fadd v13.4s, v13.4s, v6.4s
 	WORD $0x6e27dd4a // fmul v10.4s, v10.4s, v7.4s
-	WORD $0x6e2cfd4a // fdiv v10.4s, v10.4s, v12.4s
-	WORD $0x4eaad508 // fsub v8.4s, v8.4s, v10.4s
-	FMOVQ F8, (R0); ADD $16, R0; ADD $16, R1; ADD $16, R2; ADD $16, R3; ADD $16, R4; SUB $4, R9; CMP $4, R9; BGE one
+	WORD $0x6e2dfd4a // fdiv v10.4s, v10.4s, v13.4s
+	WORD $0x4eaad529 // fsub v9.4s, v9.4s, v10.4s
+	FMOVQ F9, (R0); ADD $16, R0; ADD $16, R1; ADD $16, R2; ADD $16, R3; ADD $16, R4; SUB $4, R9; CMP $4, R9; BGE one
 tail:
-	CBZ R9, done; TBZ $1, R9, l1; FMOVD (R0), F8; TBZ $0, R9, l2; ADD $8, R0, R10; VLD1 (R10), V8.S[2]; JMP l2
+	CBZ R9, done; TBZ $1, R9, l1; FMOVD (R0), F9; TBZ $0, R9, l2; ADD $8, R0, R10; VLD1 (R10), V9.S[2]; JMP l2
 l1:
-	FMOVS (R0), F8
+	FMOVS (R0), F9
 l2:
-	WORD $0x6e20dd08 // fmul v8.4s, v8.4s, v0.4s
-	TBZ $1, R9, l3; FMOVD (R4), F9; TBZ $0, R9, l4; ADD $8, R4, R10; VLD1 (R10), V9.S[2]; JMP l4
+	WORD $0x6e21dd29 // fmul v9.4s, v9.4s, v1.4s
+	TBZ $1, R9, l3; FMOVD (R4), F10; TBZ $0, R9, l4; ADD $8, R4, R10; VLD1 (R10), V10.S[2]; JMP l4
 l3:
-	FMOVS (R4), F9
+	FMOVS (R4), F10
 l4:
-	VFMLA V1.S4, V8.S4, V9.S4; TBZ $1, R9, l5; FMOVD (R1), F10; TBZ $0, R9, l6; ADD $8, R1, R10; VLD1 (R10), V10.S[2]
-	JMP l6
+	WORD $0x4e28e40b // fcmeq v11.4s, v0.4s, v8.4s
+	VORR V10.B16, V10.B16, V12.B16; VFMLA V0.S4, V9.S4, V12.S4; VBSL V12.B16, V10.B16, V11.B16; TBZ $1, R9, l5
+	FMOVD (R1), F10; TBZ $0, R9, l6; ADD $8, R1, R10; VLD1 (R10), V10.S[2]; JMP l6
 l5:
 	FMOVS (R1), F10
 l6:
-	WORD $0x4eaad52b // fsub v11.4s, v9.4s, v10.4s
-	VFMLA V2.S4, V11.S4, V10.S4; TBZ $1, R9, l7; FMOVD F10, (R1); TBZ $0, R9, l8; ADD $8, R1, R10; VST1 V10.S[2], (R10)
+	WORD $0x4eaad56c // fsub v12.4s, v11.4s, v10.4s
+	VFMLA V2.S4, V12.S4, V10.S4; TBZ $1, R9, l7; FMOVD F10, (R1); TBZ $0, R9, l8; ADD $8, R1, R10; VST1 V10.S[2], (R10)
 	JMP l8
 l7:
 	FMOVS F10, (R1)
 l8:
-	TBZ $1, R9, l9; FMOVD (R2), F11; TBZ $0, R9, l10; ADD $8, R2, R10; VLD1 (R10), V11.S[2]; JMP l10
+	TBZ $1, R9, l9; FMOVD (R2), F12; TBZ $0, R9, l10; ADD $8, R2, R10; VLD1 (R10), V12.S[2]; JMP l10
 l9:
-	FMOVS (R2), F11
+	FMOVS (R2), F12
 l10:
-	WORD $0x6e23dd6b // fmul v11.4s, v11.4s, v3.4s
-	WORD $0x6e24dd2c // fmul v12.4s, v9.4s, v4.4s
-	VFMLA V9.S4, V12.S4, V11.S4; TBZ $1, R9, l11; FMOVD F11, (R2); TBZ $0, R9, l12; ADD $8, R2, R10; VST1 V11.S[2], (R10)
+	WORD $0x6e23dd8c // fmul v12.4s, v12.4s, v3.4s
+	WORD $0x6e24dd6d // fmul v13.4s, v11.4s, v4.4s
+	VFMLA V11.S4, V13.S4, V12.S4; TBZ $1, R9, l11; FMOVD F12, (R2); TBZ $0, R9, l12; ADD $8, R2, R10; VST1 V12.S[2], (R10)
 	JMP l12
 l11:
-	FMOVS F11, (R2)
+	FMOVS F12, (R2)
 l12:
-	TBZ $1, R9, l13; FMOVD (R3), F9; TBZ $0, R9, l14; ADD $8, R3, R10; VLD1 (R10), V9.S[2]; JMP l14
+	TBZ $1, R9, l13; FMOVD (R3), F11; TBZ $0, R9, l14; ADD $8, R3, R10; VLD1 (R10), V11.S[2]; JMP l14
 l13:
-	FMOVS (R3), F9
+	FMOVS (R3), F11
 l14:
-	WORD $0x4e2be56c // fcmeq v12.4s, v11.4s, v11.4s
-	WORD $0x6ea9e56d // fcmgt v13.4s, v11.4s, v9.4s
-	VBSL V9.B16, V11.B16, V13.B16; VBSL V11.B16, V13.B16, V12.B16; TBZ $1, R9, l15; FMOVD F12, (R3); TBZ $0, R9, l16
-	ADD $8, R3, R10; VST1 V12.S[2], (R10); JMP l16
+	WORD $0x4e2ce58d // fcmeq v13.4s, v12.4s, v12.4s
+	WORD $0x6eabe58e // fcmgt v14.4s, v12.4s, v11.4s
+	VBSL V11.B16, V12.B16, V14.B16; VBSL V12.B16, V14.B16, V13.B16; TBZ $1, R9, l15; FMOVD F13, (R3); TBZ $0, R9, l16
+	ADD $8, R3, R10; VST1 V13.S[2], (R10); JMP l16
 l15:
-	FMOVS F12, (R3)
+	FMOVS F13, (R3)
 l16:
-	WORD $0x6ea1f98c // fsqrt v12.4s, v12.4s
-	WORD $0x6e25fd8c // fdiv v12.4s, v12.4s, v5.4s
-	WORD $0x4e26d58c // fadd v12.4s, v12.4s, v6.4s
+	WORD $0x6ea1f9ad // fsqrt v13.4s, v13.4s
+	WORD $0x6e25fdad // fdiv v13.4s, v13.4s, v5.4s
+	WORD $0x4e26d5ad // fadd v13.4s, v13.4s, v6.4s
 	WORD $0x6e27dd4a // fmul v10.4s, v10.4s, v7.4s
-	WORD $0x6e2cfd4a // fdiv v10.4s, v10.4s, v12.4s
-	WORD $0x4eaad508 // fsub v8.4s, v8.4s, v10.4s
-	TBZ $1, R9, l17; FMOVD F8, (R0); TBZ $0, R9, l18; ADD $8, R0, R10; VST1 V8.S[2], (R10); JMP l18
+	WORD $0x6e2dfd4a // fdiv v10.4s, v10.4s, v13.4s
+	WORD $0x4eaad529 // fsub v9.4s, v9.4s, v10.4s
+	TBZ $1, R9, l17; FMOVD F9, (R0); TBZ $0, R9, l18; ADD $8, R0, R10; VST1 V9.S[2], (R10); JMP l18
 l17:
-	FMOVS F8, (R0)
+	FMOVS F9, (R0)
 l18:
 done:
 	RET
@@ -27554,7 +27605,7 @@ done:
 	RET
 
 // adamF64NEON: 2 lanes x 2. R0=p float64, R1=m float64, R2=v float64, R3=grad float64, decay scalar, l2 scalar, beta1c scalar, beta2 scalar, beta2c scalar, step scalar, corr scalar, eps scalar; R9=elements left.
-// Constants: V0-V7.
+// Constants: V0-V8.
 TEXT ·adamF64NEON(SB), NOSPLIT, $0-104
 	MOVD p+0(FP), R0
 	MOVD m+8(FP), R1
@@ -27562,9 +27613,9 @@ TEXT ·adamF64NEON(SB), NOSPLIT, $0-104
 	MOVD grad+24(FP), R3
 	MOVD n+96(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVD decay+32(FP), F0
+	FMOVD l2+40(FP), F0
 	VDUP V0.D[0], V0.D2
-	FMOVD l2+40(FP), F1
+	FMOVD decay+32(FP), F1
 	VDUP V1.D[0], V1.D2
 	FMOVD beta1c+48(FP), F2
 	VDUP V2.D[0], V2.D2
@@ -27577,76 +27628,84 @@ TEXT ·adamF64NEON(SB), NOSPLIT, $0-104
 	FMOVD eps+88(FP), F6
 	VDUP V6.D[0], V6.D2
 	FMOVD step+72(FP), F7
-	VDUP V7.D[0], V7.D2; CMP $4, R9; BLT single
+	VDUP V7.D[0], V7.D2; FMOVQ 0(R11), F8; CMP $4, R9; BLT single
 loop:
-	FMOVQ (R0), F8
-	WORD $0x6e60dd08 // fmul v8.2d, v8.2d, v0.2d
-	FMOVQ (R3), F9; VFMLA V1.D2, V8.D2, V9.D2; FMOVQ (R1), F10
-	WORD $0x4eead52b // fsub v11.2d, v9.2d, v10.2d
-	VFMLA V2.D2, V11.D2, V10.D2; FMOVQ F10, (R1); FMOVQ (R2), F11
-	WORD $0x6e63dd6b // fmul v11.2d, v11.2d, v3.2d
-	WORD $0x6e64dd2c // fmul v12.2d, v9.2d, v4.2d
-	VFMLA V9.D2, V12.D2, V11.D2; FMOVQ F11, (R2)
-	WORD $0x6ee1f96b // fsqrt v11.2d, v11.2d
-	WORD $0x6e65fd6b // fdiv v11.2d, v11.2d, v5.2d
-	WORD $0x4e66d56b // fadd v11.2d, v11.2d, v6.2d
+	FMOVQ (R0), F9
+	WORD $0x6e61dd29 // fmul v9.2d, v9.2d, v1.2d
+	FMOVQ (R3), F10
+	WORD $0x4e68e40b // fcmeq v11.2d, v0.2d, v8.2d
+	VORR V10.B16, V10.B16, V12.B16; VFMLA V0.D2, V9.D2, V12.D2; VBSL V12.B16, V10.B16, V11.B16; FMOVQ (R1), F10
+	WORD $0x4eead56c // fsub v12.2d, v11.2d, v10.2d
+	VFMLA V2.D2, V12.D2, V10.D2; FMOVQ F10, (R1); FMOVQ (R2), F12
+	WORD $0x6e63dd8c // fmul v12.2d, v12.2d, v3.2d
+	WORD $0x6e64dd6d // fmul v13.2d, v11.2d, v4.2d
+	VFMLA V11.D2, V13.D2, V12.D2; FMOVQ F12, (R2)
+	WORD $0x6ee1f98c // fsqrt v12.2d, v12.2d
+	WORD $0x6e65fd8c // fdiv v12.2d, v12.2d, v5.2d
+	WORD $0x4e66d58c // fadd v12.2d, v12.2d, v6.2d
 	WORD $0x6e67dd4a // fmul v10.2d, v10.2d, v7.2d
-	WORD $0x6e6bfd4a // fdiv v10.2d, v10.2d, v11.2d
-	WORD $0x4eead508 // fsub v8.2d, v8.2d, v10.2d
-	FMOVQ F8, (R0); FMOVQ 16(R0), F8
-	WORD $0x6e60dd08 // fmul v8.2d, v8.2d, v0.2d
-	FMOVQ 16(R3), F9; VFMLA V1.D2, V8.D2, V9.D2; FMOVQ 16(R1), F10
-	WORD $0x4eead52b // fsub v11.2d, v9.2d, v10.2d
-	VFMLA V2.D2, V11.D2, V10.D2; FMOVQ F10, 16(R1); FMOVQ 16(R2), F11
-	WORD $0x6e63dd6b // fmul v11.2d, v11.2d, v3.2d
-	WORD $0x6e64dd2c // fmul v12.2d, v9.2d, v4.2d
-	VFMLA V9.D2, V12.D2, V11.D2; FMOVQ F11, 16(R2)
-	WORD $0x6ee1f96b // fsqrt v11.2d, v11.2d
-	WORD $0x6e65fd6b // fdiv v11.2d, v11.2d, v5.2d
-	WORD $0x4e66d56b // fadd v11.2d, v11.2d, v6.2d
+	WORD $0x6e6cfd4a // fdiv v10.2d, v10.2d, v12.2d
+	WORD $0x4eead529 // fsub v9.2d, v9.2d, v10.2d
+	FMOVQ F9, (R0); FMOVQ 16(R0), F9
+	WORD $0x6e61dd29 // fmul v9.2d, v9.2d, v1.2d
+	FMOVQ 16(R3), F10
+	WORD $0x4e68e40b // fcmeq v11.2d, v0.2d, v8.2d
+	VORR V10.B16, V10.B16, V12.B16; VFMLA V0.D2, V9.D2, V12.D2; VBSL V12.B16, V10.B16, V11.B16; FMOVQ 16(R1), F10
+	WORD $0x4eead56c // fsub v12.2d, v11.2d, v10.2d
+	VFMLA V2.D2, V12.D2, V10.D2; FMOVQ F10, 16(R1); FMOVQ 16(R2), F12
+	WORD $0x6e63dd8c // fmul v12.2d, v12.2d, v3.2d
+	WORD $0x6e64dd6d // fmul v13.2d, v11.2d, v4.2d
+	VFMLA V11.D2, V13.D2, V12.D2; FMOVQ F12, 16(R2)
+	WORD $0x6ee1f98c // fsqrt v12.2d, v12.2d
+	WORD $0x6e65fd8c // fdiv v12.2d, v12.2d, v5.2d
+	WORD $0x4e66d58c // fadd v12.2d, v12.2d, v6.2d
 	WORD $0x6e67dd4a // fmul v10.2d, v10.2d, v7.2d
-	WORD $0x6e6bfd4a // fdiv v10.2d, v10.2d, v11.2d
-	WORD $0x4eead508 // fsub v8.2d, v8.2d, v10.2d
-	FMOVQ F8, 16(R0); ADD $32, R0; ADD $32, R1; ADD $32, R2; ADD $32, R3; SUB $4, R9; CMP $4, R9; BGE loop
+	WORD $0x6e6cfd4a // fdiv v10.2d, v10.2d, v12.2d
+	WORD $0x4eead529 // fsub v9.2d, v9.2d, v10.2d
+	FMOVQ F9, 16(R0); ADD $32, R0; ADD $32, R1; ADD $32, R2; ADD $32, R3; SUB $4, R9; CMP $4, R9; BGE loop
 single:
 	CMP $2, R9; BLT tail
 one:
-	FMOVQ (R0), F8
-	WORD $0x6e60dd08 // fmul v8.2d, v8.2d, v0.2d
-	FMOVQ (R3), F9; VFMLA V1.D2, V8.D2, V9.D2; FMOVQ (R1), F10
-	WORD $0x4eead52b // fsub v11.2d, v9.2d, v10.2d
-	VFMLA V2.D2, V11.D2, V10.D2; FMOVQ F10, (R1); FMOVQ (R2), F11
-	WORD $0x6e63dd6b // fmul v11.2d, v11.2d, v3.2d
-	WORD $0x6e64dd2c // fmul v12.2d, v9.2d, v4.2d
-	VFMLA V9.D2, V12.D2, V11.D2; FMOVQ F11, (R2)
-	WORD $0x6ee1f96b // fsqrt v11.2d, v11.2d
-	WORD $0x6e65fd6b // fdiv v11.2d, v11.2d, v5.2d
-	WORD $0x4e66d56b // fadd v11.2d, v11.2d, v6.2d
+	FMOVQ (R0), F9
+	WORD $0x6e61dd29 // fmul v9.2d, v9.2d, v1.2d
+	FMOVQ (R3), F10
+	WORD $0x4e68e40b // fcmeq v11.2d, v0.2d, v8.2d
+	VORR V10.B16, V10.B16, V12.B16; VFMLA V0.D2, V9.D2, V12.D2; VBSL V12.B16, V10.B16, V11.B16; FMOVQ (R1), F10
+	WORD $0x4eead56c // fsub v12.2d, v11.2d, v10.2d
+	VFMLA V2.D2, V12.D2, V10.D2; FMOVQ F10, (R1); FMOVQ (R2), F12
+	WORD $0x6e63dd8c // fmul v12.2d, v12.2d, v3.2d
+	WORD $0x6e64dd6d // fmul v13.2d, v11.2d, v4.2d
+	VFMLA V11.D2, V13.D2, V12.D2; FMOVQ F12, (R2)
+	WORD $0x6ee1f98c // fsqrt v12.2d, v12.2d
+	WORD $0x6e65fd8c // fdiv v12.2d, v12.2d, v5.2d
+	WORD $0x4e66d58c // fadd v12.2d, v12.2d, v6.2d
 	WORD $0x6e67dd4a // fmul v10.2d, v10.2d, v7.2d
-	WORD $0x6e6bfd4a // fdiv v10.2d, v10.2d, v11.2d
-	WORD $0x4eead508 // fsub v8.2d, v8.2d, v10.2d
-	FMOVQ F8, (R0); ADD $16, R0; ADD $16, R1; ADD $16, R2; ADD $16, R3; SUB $2, R9; CMP $2, R9; BGE one
+	WORD $0x6e6cfd4a // fdiv v10.2d, v10.2d, v12.2d
+	WORD $0x4eead529 // fsub v9.2d, v9.2d, v10.2d
+	FMOVQ F9, (R0); ADD $16, R0; ADD $16, R1; ADD $16, R2; ADD $16, R3; SUB $2, R9; CMP $2, R9; BGE one
 tail:
-	CBZ R9, done; FMOVD (R0), F8
-	WORD $0x6e60dd08 // fmul v8.2d, v8.2d, v0.2d
-	FMOVD (R3), F9; VFMLA V1.D2, V8.D2, V9.D2; FMOVD (R1), F10
-	WORD $0x4eead52b // fsub v11.2d, v9.2d, v10.2d
-	VFMLA V2.D2, V11.D2, V10.D2; FMOVD F10, (R1); FMOVD (R2), F11
-	WORD $0x6e63dd6b // fmul v11.2d, v11.2d, v3.2d
-	WORD $0x6e64dd2c // fmul v12.2d, v9.2d, v4.2d
-	VFMLA V9.D2, V12.D2, V11.D2; FMOVD F11, (R2)
-	WORD $0x6ee1f96b // fsqrt v11.2d, v11.2d
-	WORD $0x6e65fd6b // fdiv v11.2d, v11.2d, v5.2d
-	WORD $0x4e66d56b // fadd v11.2d, v11.2d, v6.2d
+	CBZ R9, done; FMOVD (R0), F9
+	WORD $0x6e61dd29 // fmul v9.2d, v9.2d, v1.2d
+	FMOVD (R3), F10
+	WORD $0x4e68e40b // fcmeq v11.2d, v0.2d, v8.2d
+	VORR V10.B16, V10.B16, V12.B16; VFMLA V0.D2, V9.D2, V12.D2; VBSL V12.B16, V10.B16, V11.B16; FMOVD (R1), F10
+	WORD $0x4eead56c // fsub v12.2d, v11.2d, v10.2d
+	VFMLA V2.D2, V12.D2, V10.D2; FMOVD F10, (R1); FMOVD (R2), F12
+	WORD $0x6e63dd8c // fmul v12.2d, v12.2d, v3.2d
+	WORD $0x6e64dd6d // fmul v13.2d, v11.2d, v4.2d
+	VFMLA V11.D2, V13.D2, V12.D2; FMOVD F12, (R2)
+	WORD $0x6ee1f98c // fsqrt v12.2d, v12.2d
+	WORD $0x6e65fd8c // fdiv v12.2d, v12.2d, v5.2d
+	WORD $0x4e66d58c // fadd v12.2d, v12.2d, v6.2d
 	WORD $0x6e67dd4a // fmul v10.2d, v10.2d, v7.2d
-	WORD $0x6e6bfd4a // fdiv v10.2d, v10.2d, v11.2d
-	WORD $0x4eead508 // fsub v8.2d, v8.2d, v10.2d
-	FMOVD F8, (R0)
+	WORD $0x6e6cfd4a // fdiv v10.2d, v10.2d, v12.2d
+	WORD $0x4eead529 // fsub v9.2d, v9.2d, v10.2d
+	FMOVD F9, (R0)
 done:
 	RET
 
 // adagradF64NEON: 2 lanes x 2. R0=p float64, R1=sum float64, R2=grad float64, lr scalar, l2 scalar, eps scalar; R9=elements left.
-// Constants: V0-V2.
+// Constants: V0-V3.
 TEXT ·adagradF64NEON(SB), NOSPLIT, $0-56
 	MOVD p+0(FP), R0
 	MOVD sum+8(FP), R1
@@ -27658,46 +27717,56 @@ TEXT ·adagradF64NEON(SB), NOSPLIT, $0-56
 	FMOVD lr+24(FP), F1
 	VDUP V1.D[0], V1.D2
 	FMOVD eps+40(FP), F2
-	VDUP V2.D[0], V2.D2; CMP $4, R9; BLT single
+	VDUP V2.D[0], V2.D2; FMOVQ 0(R11), F3; CMP $4, R9; BLT single
 loop:
-	FMOVQ (R0), F3; FMOVQ (R2), F4; VFMLA V0.D2, V3.D2, V4.D2; FMOVQ (R1), F5; VFMLA V4.D2, V4.D2, V5.D2; FMOVQ F5, (R1)
-	WORD $0x6e61dc84 // fmul v4.2d, v4.2d, v1.2d
+	FMOVQ (R0), F4; FMOVQ (R2), F5
+	WORD $0x4e63e406 // fcmeq v6.2d, v0.2d, v3.2d
+	VORR V5.B16, V5.B16, V7.B16; VFMLA V0.D2, V4.D2, V7.D2; VBSL V7.B16, V5.B16, V6.B16; FMOVQ (R1), F5
+	VFMLA V6.D2, V6.D2, V5.D2; FMOVQ F5, (R1)
+	WORD $0x6e61dcc6 // fmul v6.2d, v6.2d, v1.2d
 	WORD $0x6ee1f8a5 // fsqrt v5.2d, v5.2d
 	WORD $0x4e62d4a5 // fadd v5.2d, v5.2d, v2.2d
-	WORD $0x6e65fc84 // fdiv v4.2d, v4.2d, v5.2d
-	WORD $0x4ee4d463 // fsub v3.2d, v3.2d, v4.2d
-	FMOVQ F3, (R0); FMOVQ 16(R0), F3; FMOVQ 16(R2), F4; VFMLA V0.D2, V3.D2, V4.D2; FMOVQ 16(R1), F5
-	VFMLA V4.D2, V4.D2, V5.D2; FMOVQ F5, 16(R1)
-	WORD $0x6e61dc84 // fmul v4.2d, v4.2d, v1.2d
+	WORD $0x6e65fcc6 // fdiv v6.2d, v6.2d, v5.2d
+	WORD $0x4ee6d484 // fsub v4.2d, v4.2d, v6.2d
+	FMOVQ F4, (R0); FMOVQ 16(R0), F4; FMOVQ 16(R2), F5
+	WORD $0x4e63e406 // fcmeq v6.2d, v0.2d, v3.2d
+	VORR V5.B16, V5.B16, V7.B16; VFMLA V0.D2, V4.D2, V7.D2; VBSL V7.B16, V5.B16, V6.B16; FMOVQ 16(R1), F5
+	VFMLA V6.D2, V6.D2, V5.D2; FMOVQ F5, 16(R1)
+	WORD $0x6e61dcc6 // fmul v6.2d, v6.2d, v1.2d
 	WORD $0x6ee1f8a5 // fsqrt v5.2d, v5.2d
 	WORD $0x4e62d4a5 // fadd v5.2d, v5.2d, v2.2d
-	WORD $0x6e65fc84 // fdiv v4.2d, v4.2d, v5.2d
-	WORD $0x4ee4d463 // fsub v3.2d, v3.2d, v4.2d
-	FMOVQ F3, 16(R0); ADD $32, R0; ADD $32, R1; ADD $32, R2; SUB $4, R9; CMP $4, R9; BGE loop
+	WORD $0x6e65fcc6 // fdiv v6.2d, v6.2d, v5.2d
+	WORD $0x4ee6d484 // fsub v4.2d, v4.2d, v6.2d
+	FMOVQ F4, 16(R0); ADD $32, R0; ADD $32, R1; ADD $32, R2; SUB $4, R9; CMP $4, R9; BGE loop
 single:
 	CMP $2, R9; BLT tail
 one:
-	FMOVQ (R0), F3; FMOVQ (R2), F4; VFMLA V0.D2, V3.D2, V4.D2; FMOVQ (R1), F5; VFMLA V4.D2, V4.D2, V5.D2; FMOVQ F5, (R1)
-	WORD $0x6e61dc84 // fmul v4.2d, v4.2d, v1.2d
+	FMOVQ (R0), F4; FMOVQ (R2), F5
+	WORD $0x4e63e406 // fcmeq v6.2d, v0.2d, v3.2d
+	VORR V5.B16, V5.B16, V7.B16; VFMLA V0.D2, V4.D2, V7.D2; VBSL V7.B16, V5.B16, V6.B16; FMOVQ (R1), F5
+	VFMLA V6.D2, V6.D2, V5.D2; FMOVQ F5, (R1)
+	WORD $0x6e61dcc6 // fmul v6.2d, v6.2d, v1.2d
 	WORD $0x6ee1f8a5 // fsqrt v5.2d, v5.2d
 	WORD $0x4e62d4a5 // fadd v5.2d, v5.2d, v2.2d
-	WORD $0x6e65fc84 // fdiv v4.2d, v4.2d, v5.2d
-	WORD $0x4ee4d463 // fsub v3.2d, v3.2d, v4.2d
-	FMOVQ F3, (R0); ADD $16, R0; ADD $16, R1; ADD $16, R2; SUB $2, R9; CMP $2, R9; BGE one
+	WORD $0x6e65fcc6 // fdiv v6.2d, v6.2d, v5.2d
+	WORD $0x4ee6d484 // fsub v4.2d, v4.2d, v6.2d
+	FMOVQ F4, (R0); ADD $16, R0; ADD $16, R1; ADD $16, R2; SUB $2, R9; CMP $2, R9; BGE one
 tail:
-	CBZ R9, done; FMOVD (R0), F3; FMOVD (R2), F4; VFMLA V0.D2, V3.D2, V4.D2; FMOVD (R1), F5; VFMLA V4.D2, V4.D2, V5.D2
-	FMOVD F5, (R1)
-	WORD $0x6e61dc84 // fmul v4.2d, v4.2d, v1.2d
+	CBZ R9, done; FMOVD (R0), F4; FMOVD (R2), F5
+	WORD $0x4e63e406 // fcmeq v6.2d, v0.2d, v3.2d
+	VORR V5.B16, V5.B16, V7.B16; VFMLA V0.D2, V4.D2, V7.D2; VBSL V7.B16, V5.B16, V6.B16; FMOVD (R1), F5
+	VFMLA V6.D2, V6.D2, V5.D2; FMOVD F5, (R1)
+	WORD $0x6e61dcc6 // fmul v6.2d, v6.2d, v1.2d
 	WORD $0x6ee1f8a5 // fsqrt v5.2d, v5.2d
 	WORD $0x4e62d4a5 // fadd v5.2d, v5.2d, v2.2d
-	WORD $0x6e65fc84 // fdiv v4.2d, v4.2d, v5.2d
-	WORD $0x4ee4d463 // fsub v3.2d, v3.2d, v4.2d
-	FMOVD F3, (R0)
+	WORD $0x6e65fcc6 // fdiv v6.2d, v6.2d, v5.2d
+	WORD $0x4ee6d484 // fsub v4.2d, v4.2d, v6.2d
+	FMOVD F4, (R0)
 done:
 	RET
 
 // sGDF64NEON: 2 lanes x 4. R0=p float64, R1=grad float64, lr scalar, l2 scalar; R9=elements left.
-// Constants: V0-V1.
+// Constants: V0-V2.
 TEXT ·sGDF64NEON(SB), NOSPLIT, $0-40
 	MOVD p+0(FP), R0
 	MOVD grad+8(FP), R1
@@ -27706,25 +27775,38 @@ TEXT ·sGDF64NEON(SB), NOSPLIT, $0-40
 	FMOVD l2+24(FP), F0
 	VDUP V0.D[0], V0.D2
 	FMOVD lr+16(FP), F1
-	VDUP V1.D[0], V1.D2; CMP $8, R9; BLT single
+	VDUP V1.D[0], V1.D2; FMOVQ 0(R11), F2; CMP $8, R9; BLT single
 loop:
-	FMOVQ (R0), F2; FMOVQ (R1), F3; VFMLA V0.D2, V2.D2, V3.D2; VFMLS V1.D2, V3.D2, V2.D2; FMOVQ F2, (R0); FMOVQ 16(R0), F2
-	FMOVQ 16(R1), F3; VFMLA V0.D2, V2.D2, V3.D2; VFMLS V1.D2, V3.D2, V2.D2; FMOVQ F2, 16(R0); FMOVQ 32(R0), F2
-	FMOVQ 32(R1), F3; VFMLA V0.D2, V2.D2, V3.D2; VFMLS V1.D2, V3.D2, V2.D2; FMOVQ F2, 32(R0); FMOVQ 48(R0), F2
-	FMOVQ 48(R1), F3; VFMLA V0.D2, V2.D2, V3.D2; VFMLS V1.D2, V3.D2, V2.D2; FMOVQ F2, 48(R0); ADD $64, R0; ADD $64, R1
-	SUB $8, R9; CMP $8, R9; BGE loop
+	FMOVQ (R0), F3; FMOVQ (R1), F4
+	WORD $0x4e62e405 // fcmeq v5.2d, v0.2d, v2.2d
+	VORR V4.B16, V4.B16, V6.B16; VFMLA V0.D2, V3.D2, V6.D2; VBSL V6.B16, V4.B16, V5.B16; VFMLS V1.D2, V5.D2, V3.D2
+	FMOVQ F3, (R0); FMOVQ 16(R0), F3; FMOVQ 16(R1), F4
+	WORD $0x4e62e405 // fcmeq v5.2d, v0.2d, v2.2d
+	VORR V4.B16, V4.B16, V6.B16; VFMLA V0.D2, V3.D2, V6.D2; VBSL V6.B16, V4.B16, V5.B16; VFMLS V1.D2, V5.D2, V3.D2
+	FMOVQ F3, 16(R0); FMOVQ 32(R0), F3; FMOVQ 32(R1), F4
+	WORD $0x4e62e405 // fcmeq v5.2d, v0.2d, v2.2d
+	VORR V4.B16, V4.B16, V6.B16; VFMLA V0.D2, V3.D2, V6.D2; VBSL V6.B16, V4.B16, V5.B16; VFMLS V1.D2, V5.D2, V3.D2
+	FMOVQ F3, 32(R0); FMOVQ 48(R0), F3; FMOVQ 48(R1), F4
+	WORD $0x4e62e405 // fcmeq v5.2d, v0.2d, v2.2d
+	VORR V4.B16, V4.B16, V6.B16; VFMLA V0.D2, V3.D2, V6.D2; VBSL V6.B16, V4.B16, V5.B16; VFMLS V1.D2, V5.D2, V3.D2
+	FMOVQ F3, 48(R0); ADD $64, R0; ADD $64, R1; SUB $8, R9; CMP $8, R9; BGE loop
 single:
 	CMP $2, R9; BLT tail
 one:
-	FMOVQ (R0), F2; FMOVQ (R1), F3; VFMLA V0.D2, V2.D2, V3.D2; VFMLS V1.D2, V3.D2, V2.D2; FMOVQ F2, (R0); ADD $16, R0
-	ADD $16, R1; SUB $2, R9; CMP $2, R9; BGE one
+	FMOVQ (R0), F3; FMOVQ (R1), F4
+	WORD $0x4e62e405 // fcmeq v5.2d, v0.2d, v2.2d
+	VORR V4.B16, V4.B16, V6.B16; VFMLA V0.D2, V3.D2, V6.D2; VBSL V6.B16, V4.B16, V5.B16; VFMLS V1.D2, V5.D2, V3.D2
+	FMOVQ F3, (R0); ADD $16, R0; ADD $16, R1; SUB $2, R9; CMP $2, R9; BGE one
 tail:
-	CBZ R9, done; FMOVD (R0), F2; FMOVD (R1), F3; VFMLA V0.D2, V2.D2, V3.D2; VFMLS V1.D2, V3.D2, V2.D2; FMOVD F2, (R0)
+	CBZ R9, done; FMOVD (R0), F3; FMOVD (R1), F4
+	WORD $0x4e62e405 // fcmeq v5.2d, v0.2d, v2.2d
+	VORR V4.B16, V4.B16, V6.B16; VFMLA V0.D2, V3.D2, V6.D2; VBSL V6.B16, V4.B16, V5.B16; VFMLS V1.D2, V5.D2, V3.D2
+	FMOVD F3, (R0)
 done:
 	RET
 
 // sGDMomentumF64NEON: 2 lanes x 2. R0=p float64, R1=buf float64, R2=grad float64, lr scalar, l2 scalar, momentum scalar, damp scalar; R9=elements left.
-// Constants: V0-V3.
+// Constants: V0-V4.
 TEXT ·sGDMomentumF64NEON(SB), NOSPLIT, $0-64
 	MOVD p+0(FP), R0
 	MOVD buf+8(FP), R1
@@ -27738,69 +27820,85 @@ TEXT ·sGDMomentumF64NEON(SB), NOSPLIT, $0-64
 	FMOVD damp+48(FP), F2
 	VDUP V2.D[0], V2.D2
 	FMOVD lr+24(FP), F3
-	VDUP V3.D[0], V3.D2; CMP $4, R9; BLT single
+	VDUP V3.D[0], V3.D2; FMOVQ 0(R11), F4; CMP $4, R9; BLT single
 loop:
-	FMOVQ (R0), F4; FMOVQ (R2), F5; VFMLA V0.D2, V4.D2, V5.D2; FMOVQ (R1), F6
+	FMOVQ (R0), F5; FMOVQ (R2), F6
+	WORD $0x4e64e407 // fcmeq v7.2d, v0.2d, v4.2d
+	VORR V6.B16, V6.B16, V8.B16; VFMLA V0.D2, V5.D2, V8.D2; VBSL V8.B16, V6.B16, V7.B16; FMOVQ (R1), F6
 	WORD $0x6e61dcc6 // fmul v6.2d, v6.2d, v1.2d
-	VFMLA V2.D2, V5.D2, V6.D2; FMOVQ F6, (R1); VFMLS V3.D2, V6.D2, V4.D2; FMOVQ F4, (R0); FMOVQ 16(R0), F4
-	FMOVQ 16(R2), F5; VFMLA V0.D2, V4.D2, V5.D2; FMOVQ 16(R1), F6
+	VFMLA V2.D2, V7.D2, V6.D2; FMOVQ F6, (R1); VFMLS V3.D2, V6.D2, V5.D2; FMOVQ F5, (R0); FMOVQ 16(R0), F5
+	FMOVQ 16(R2), F6
+	WORD $0x4e64e407 // fcmeq v7.2d, v0.2d, v4.2d
+	VORR V6.B16, V6.B16, V8.B16; VFMLA V0.D2, V5.D2, V8.D2; VBSL V8.B16, V6.B16, V7.B16; FMOVQ 16(R1), F6
 	WORD $0x6e61dcc6 // fmul v6.2d, v6.2d, v1.2d
-	VFMLA V2.D2, V5.D2, V6.D2; FMOVQ F6, 16(R1); VFMLS V3.D2, V6.D2, V4.D2; FMOVQ F4, 16(R0); ADD $32, R0; ADD $32, R1
+	VFMLA V2.D2, V7.D2, V6.D2; FMOVQ F6, 16(R1); VFMLS V3.D2, V6.D2, V5.D2; FMOVQ F5, 16(R0); ADD $32, R0; ADD $32, R1
 	ADD $32, R2; SUB $4, R9; CMP $4, R9; BGE loop
 single:
 	CMP $2, R9; BLT tail
 one:
-	FMOVQ (R0), F4; FMOVQ (R2), F5; VFMLA V0.D2, V4.D2, V5.D2; FMOVQ (R1), F6
+	FMOVQ (R0), F5; FMOVQ (R2), F6
+	WORD $0x4e64e407 // fcmeq v7.2d, v0.2d, v4.2d
+	VORR V6.B16, V6.B16, V8.B16; VFMLA V0.D2, V5.D2, V8.D2; VBSL V8.B16, V6.B16, V7.B16; FMOVQ (R1), F6
 	WORD $0x6e61dcc6 // fmul v6.2d, v6.2d, v1.2d
-	VFMLA V2.D2, V5.D2, V6.D2; FMOVQ F6, (R1); VFMLS V3.D2, V6.D2, V4.D2; FMOVQ F4, (R0); ADD $16, R0; ADD $16, R1
+	VFMLA V2.D2, V7.D2, V6.D2; FMOVQ F6, (R1); VFMLS V3.D2, V6.D2, V5.D2; FMOVQ F5, (R0); ADD $16, R0; ADD $16, R1
 	ADD $16, R2; SUB $2, R9; CMP $2, R9; BGE one
 tail:
-	CBZ R9, done; FMOVD (R0), F4; FMOVD (R2), F5; VFMLA V0.D2, V4.D2, V5.D2; FMOVD (R1), F6
+	CBZ R9, done; FMOVD (R0), F5; FMOVD (R2), F6
+	WORD $0x4e64e407 // fcmeq v7.2d, v0.2d, v4.2d
+	VORR V6.B16, V6.B16, V8.B16; VFMLA V0.D2, V5.D2, V8.D2; VBSL V8.B16, V6.B16, V7.B16; FMOVD (R1), F6
 	WORD $0x6e61dcc6 // fmul v6.2d, v6.2d, v1.2d
-	VFMLA V2.D2, V5.D2, V6.D2; FMOVD F6, (R1); VFMLS V3.D2, V6.D2, V4.D2; FMOVD F4, (R0)
+	VFMLA V2.D2, V7.D2, V6.D2; FMOVD F6, (R1); VFMLS V3.D2, V6.D2, V5.D2; FMOVD F5, (R0)
 done:
 	RET
 
 // sGDNesterovF64NEON: 2 lanes x 2. R0=p float64, R1=buf float64, R2=grad float64, lr scalar, l2 scalar, momentum scalar, damp scalar; R9=elements left.
-// Constants: V0-V3.
+// Constants: V0-V4.
 TEXT ·sGDNesterovF64NEON(SB), NOSPLIT, $0-64
 	MOVD p+0(FP), R0
 	MOVD buf+8(FP), R1
 	MOVD grad+16(FP), R2
 	MOVD n+56(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVD momentum+40(FP), F0
+	FMOVD l2+32(FP), F0
 	VDUP V0.D[0], V0.D2
-	FMOVD l2+32(FP), F1
+	FMOVD momentum+40(FP), F1
 	VDUP V1.D[0], V1.D2
 	FMOVD damp+48(FP), F2
 	VDUP V2.D[0], V2.D2
 	FMOVD lr+24(FP), F3
-	VDUP V3.D[0], V3.D2; CMP $4, R9; BLT single
+	VDUP V3.D[0], V3.D2; FMOVQ 0(R11), F4; CMP $4, R9; BLT single
 loop:
-	FMOVQ (R0), F4; FMOVQ (R2), F5; VFMLA V1.D2, V4.D2, V5.D2; FMOVQ (R1), F6
-	WORD $0x6e60dcc6 // fmul v6.2d, v6.2d, v0.2d
-	VFMLA V2.D2, V5.D2, V6.D2; FMOVQ F6, (R1); VFMLA V0.D2, V6.D2, V5.D2; VFMLS V3.D2, V5.D2, V4.D2; FMOVQ F4, (R0)
-	FMOVQ 16(R0), F4; FMOVQ 16(R2), F5; VFMLA V1.D2, V4.D2, V5.D2; FMOVQ 16(R1), F6
-	WORD $0x6e60dcc6 // fmul v6.2d, v6.2d, v0.2d
-	VFMLA V2.D2, V5.D2, V6.D2; FMOVQ F6, 16(R1); VFMLA V0.D2, V6.D2, V5.D2; VFMLS V3.D2, V5.D2, V4.D2; FMOVQ F4, 16(R0)
+	FMOVQ (R0), F5; FMOVQ (R2), F6
+	WORD $0x4e64e407 // fcmeq v7.2d, v0.2d, v4.2d
+	VORR V6.B16, V6.B16, V8.B16; VFMLA V0.D2, V5.D2, V8.D2; VBSL V8.B16, V6.B16, V7.B16; FMOVQ (R1), F6
+	WORD $0x6e61dcc6 // fmul v6.2d, v6.2d, v1.2d
+	VFMLA V2.D2, V7.D2, V6.D2; FMOVQ F6, (R1); VFMLA V1.D2, V6.D2, V7.D2; VFMLS V3.D2, V7.D2, V5.D2; FMOVQ F5, (R0)
+	FMOVQ 16(R0), F5; FMOVQ 16(R2), F6
+	WORD $0x4e64e407 // fcmeq v7.2d, v0.2d, v4.2d
+	VORR V6.B16, V6.B16, V8.B16; VFMLA V0.D2, V5.D2, V8.D2; VBSL V8.B16, V6.B16, V7.B16; FMOVQ 16(R1), F6
+	WORD $0x6e61dcc6 // fmul v6.2d, v6.2d, v1.2d
+	VFMLA V2.D2, V7.D2, V6.D2; FMOVQ F6, 16(R1); VFMLA V1.D2, V6.D2, V7.D2; VFMLS V3.D2, V7.D2, V5.D2; FMOVQ F5, 16(R0)
 	ADD $32, R0; ADD $32, R1; ADD $32, R2; SUB $4, R9; CMP $4, R9; BGE loop
 single:
 	CMP $2, R9; BLT tail
 one:
-	FMOVQ (R0), F4; FMOVQ (R2), F5; VFMLA V1.D2, V4.D2, V5.D2; FMOVQ (R1), F6
-	WORD $0x6e60dcc6 // fmul v6.2d, v6.2d, v0.2d
-	VFMLA V2.D2, V5.D2, V6.D2; FMOVQ F6, (R1); VFMLA V0.D2, V6.D2, V5.D2; VFMLS V3.D2, V5.D2, V4.D2; FMOVQ F4, (R0)
+	FMOVQ (R0), F5; FMOVQ (R2), F6
+	WORD $0x4e64e407 // fcmeq v7.2d, v0.2d, v4.2d
+	VORR V6.B16, V6.B16, V8.B16; VFMLA V0.D2, V5.D2, V8.D2; VBSL V8.B16, V6.B16, V7.B16; FMOVQ (R1), F6
+	WORD $0x6e61dcc6 // fmul v6.2d, v6.2d, v1.2d
+	VFMLA V2.D2, V7.D2, V6.D2; FMOVQ F6, (R1); VFMLA V1.D2, V6.D2, V7.D2; VFMLS V3.D2, V7.D2, V5.D2; FMOVQ F5, (R0)
 	ADD $16, R0; ADD $16, R1; ADD $16, R2; SUB $2, R9; CMP $2, R9; BGE one
 tail:
-	CBZ R9, done; FMOVD (R0), F4; FMOVD (R2), F5; VFMLA V1.D2, V4.D2, V5.D2; FMOVD (R1), F6
-	WORD $0x6e60dcc6 // fmul v6.2d, v6.2d, v0.2d
-	VFMLA V2.D2, V5.D2, V6.D2; FMOVD F6, (R1); VFMLA V0.D2, V6.D2, V5.D2; VFMLS V3.D2, V5.D2, V4.D2; FMOVD F4, (R0)
+	CBZ R9, done; FMOVD (R0), F5; FMOVD (R2), F6
+	WORD $0x4e64e407 // fcmeq v7.2d, v0.2d, v4.2d
+	VORR V6.B16, V6.B16, V8.B16; VFMLA V0.D2, V5.D2, V8.D2; VBSL V8.B16, V6.B16, V7.B16; FMOVD (R1), F6
+	WORD $0x6e61dcc6 // fmul v6.2d, v6.2d, v1.2d
+	VFMLA V2.D2, V7.D2, V6.D2; FMOVD F6, (R1); VFMLA V1.D2, V6.D2, V7.D2; VFMLS V3.D2, V7.D2, V5.D2; FMOVD F5, (R0)
 done:
 	RET
 
 // adamAMSGradF64NEON: 2 lanes x 2. R0=p float64, R1=m float64, R2=v float64, R3=vmax float64, R4=grad float64, decay scalar, l2 scalar, beta1c scalar, beta2 scalar, beta2c scalar, step scalar, corr scalar, eps scalar; R9=elements left.
-// Constants: V0-V7.
+// Constants: V0-V8.
 TEXT ·adamAMSGradF64NEON(SB), NOSPLIT, $0-112
 	MOVD p+0(FP), R0
 	MOVD m+8(FP), R1
@@ -27809,9 +27907,9 @@ TEXT ·adamAMSGradF64NEON(SB), NOSPLIT, $0-112
 	MOVD grad+32(FP), R4
 	MOVD n+104(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVD decay+40(FP), F0
+	FMOVD l2+48(FP), F0
 	VDUP V0.D[0], V0.D2
-	FMOVD l2+48(FP), F1
+	FMOVD decay+40(FP), F1
 	VDUP V1.D[0], V1.D2
 	FMOVD beta1c+56(FP), F2
 	VDUP V2.D[0], V2.D2
@@ -27824,83 +27922,91 @@ TEXT ·adamAMSGradF64NEON(SB), NOSPLIT, $0-112
 	FMOVD eps+96(FP), F6
 	VDUP V6.D[0], V6.D2
 	FMOVD step+80(FP), F7
-	VDUP V7.D[0], V7.D2; CMP $4, R9; BLT single
+	VDUP V7.D[0], V7.D2; FMOVQ 0(R11), F8; CMP $4, R9; BLT single
 loop:
-	FMOVQ (R0), F8
-	WORD $0x6e60dd08 // fmul v8.2d, v8.2d, v0.2d
-	FMOVQ (R4), F9; VFMLA V1.D2, V8.D2, V9.D2; FMOVQ (R1), F10
-	WORD $0x4eead52b // fsub v11.2d, v9.2d, v10.2d
-	VFMLA V2.D2, V11.D2, V10.D2; FMOVQ F10, (R1); FMOVQ (R2), F11
-	WORD $0x6e63dd6b // fmul v11.2d, v11.2d, v3.2d
-	WORD $0x6e64dd2c // fmul v12.2d, v9.2d, v4.2d
-	VFMLA V9.D2, V12.D2, V11.D2; FMOVQ F11, (R2); FMOVQ (R3), F9
-	WORD $0x4e6be56c // fcmeq v12.2d, v11.2d, v11.2d
-	WORD $0x6ee9e56d // fcmgt v13.2d, v11.2d, v9.2d
-	VBSL V9.B16, V11.B16, V13.B16; VBSL V11.B16, V13.B16, V12.B16; FMOVQ F12, (R3)
-	WORD $0x6ee1f98c // fsqrt v12.2d, v12.2d
-	WORD $0x6e65fd8c // fdiv v12.2d, v12.2d, v5.2d
-	WORD $0x4e66d58c // fadd v12.2d, v12.2d, v6.2d
+	FMOVQ (R0), F9
+	WORD $0x6e61dd29 // fmul v9.2d, v9.2d, v1.2d
+	FMOVQ (R4), F10
+	WORD $0x4e68e40b // fcmeq v11.2d, v0.2d, v8.2d
+	VORR V10.B16, V10.B16, V12.B16; VFMLA V0.D2, V9.D2, V12.D2; VBSL V12.B16, V10.B16, V11.B16; FMOVQ (R1), F10
+	WORD $0x4eead56c // fsub v12.2d, v11.2d, v10.2d
+	VFMLA V2.D2, V12.D2, V10.D2; FMOVQ F10, (R1); FMOVQ (R2), F12
+	WORD $0x6e63dd8c // fmul v12.2d, v12.2d, v3.2d
+	WORD $0x6e64dd6d // fmul v13.2d, v11.2d, v4.2d
+	VFMLA V11.D2, V13.D2, V12.D2; FMOVQ F12, (R2); FMOVQ (R3), F11
+	WORD $0x4e6ce58d // fcmeq v13.2d, v12.2d, v12.2d
+	WORD $0x6eebe58e // fcmgt v14.2d, v12.2d, v11.2d
+	VBSL V11.B16, V12.B16, V14.B16; VBSL V12.B16, V14.B16, V13.B16; FMOVQ F13, (R3)
+	WORD $0x6ee1f9ad // fsqrt v13.2d, v13.2d
+	WORD $0x6e65fdad // fdiv v13.2d, v13.2d, v5.2d
+	WORD $0x4e66d5ad // fadd v13.2d, v13.2d, v6.2d
 	WORD $0x6e67dd4a // fmul v10.2d, v10.2d, v7.2d
-	WORD $0x6e6cfd4a // fdiv v10.2d, v10.2d, v12.2d
-	WORD $0x4eead508 // fsub v8.2d, v8.2d, v10.2d
-	FMOVQ F8, (R0); FMOVQ 16(R0), F8
-	WORD $0x6e60dd08 // fmul v8.2d, v8.2d, v0.2d
-	FMOVQ 16(R4), F9; VFMLA V1.D2, V8.D2, V9.D2; FMOVQ 16(R1), F10
-	WORD $0x4eead52b // fsub v11.2d, v9.2d, v10.2d
-	VFMLA V2.D2, V11.D2, V10.D2; FMOVQ F10, 16(R1); FMOVQ 16(R2), F11
-	WORD $0x6e63dd6b // fmul v11.2d, v11.2d, v3.2d
-	WORD $0x6e64dd2c // fmul v12.2d, v9.2d, v4.2d
-	VFMLA V9.D2, V12.D2, V11.D2; FMOVQ F11, 16(R2); FMOVQ 16(R3), F9
-	WORD $0x4e6be56c // fcmeq v12.2d, v11.2d, v11.2d
-	WORD $0x6ee9e56d // fcmgt v13.2d, v11.2d, v9.2d
-	VBSL V9.B16, V11.B16, V13.B16; VBSL V11.B16, V13.B16, V12.B16; FMOVQ F12, 16(R3)
-	WORD $0x6ee1f98c // fsqrt v12.2d, v12.2d
-	WORD $0x6e65fd8c // fdiv v12.2d, v12.2d, v5.2d
-	WORD $0x4e66d58c // fadd v12.2d, v12.2d, v6.2d
+	WORD $0x6e6dfd4a // fdiv v10.2d, v10.2d, v13.2d
+	WORD $0x4eead529 // fsub v9.2d, v9.2d, v10.2d
+	FMOVQ F9, (R0); FMOVQ 16(R0), F9
+	WORD $0x6e61dd29 // fmul v9.2d, v9.2d, v1.2d
+	FMOVQ 16(R4), F10
+	WORD $0x4e68e40b // fcmeq v11.2d, v0.2d, v8.2d
+	VORR V10.B16, V10.B16, V12.B16; VFMLA V0.D2, V9.D2, V12.D2; VBSL V12.B16, V10.B16, V11.B16; FMOVQ 16(R1), F10
+	WORD $0x4eead56c // fsub v12.2d, v11.2d, v10.2d
+	VFMLA V2.D2, V12.D2, V10.D2; FMOVQ F10, 16(R1); FMOVQ 16(R2), F12
+	WORD $0x6e63dd8c // fmul v12.2d, v12.2d, v3.2d
+	WORD $0x6e64dd6d // fmul v13.2d, v11.2d, v4.2d
+	VFMLA V11.D2, V13.D2, V12.D2; FMOVQ F12, 16(R2); FMOVQ 16(R3), F11
+	WORD $0x4e6ce58d // fcmeq v13.2d, v12.2d, v12.2d
+	WORD $0x6eebe58e // fcmgt v14.2d, v12.2d, v11.2d
+	VBSL V11.B16, V12.B16, V14.B16; VBSL V12.B16, V14.B16, V13.B16; FMOVQ F13, 16(R3)
+	WORD $0x6ee1f9ad // fsqrt v13.2d, v13.2d
+	WORD $0x6e65fdad // fdiv v13.2d, v13.2d, v5.2d
+	WORD $0x4e66d5ad // fadd v13.2d, v13.2d, v6.2d
 	WORD $0x6e67dd4a // fmul v10.2d, v10.2d, v7.2d
-	WORD $0x6e6cfd4a // fdiv v10.2d, v10.2d, v12.2d
-	WORD $0x4eead508 // fsub v8.2d, v8.2d, v10.2d
-	FMOVQ F8, 16(R0); ADD $32, R0; ADD $32, R1; ADD $32, R2; ADD $32, R3; ADD $32, R4; SUB $4, R9; CMP $4, R9; BGE loop
+	WORD $0x6e6dfd4a // fdiv v10.2d, v10.2d, v13.2d
+	WORD $0x4eead529 // fsub v9.2d, v9.2d, v10.2d
+	FMOVQ F9, 16(R0); ADD $32, R0; ADD $32, R1; ADD $32, R2; ADD $32, R3; ADD $32, R4; SUB $4, R9; CMP $4, R9; BGE loop
 single:
 	CMP $2, R9; BLT tail
 one:
-	FMOVQ (R0), F8
-	WORD $0x6e60dd08 // fmul v8.2d, v8.2d, v0.2d
-	FMOVQ (R4), F9; VFMLA V1.D2, V8.D2, V9.D2; FMOVQ (R1), F10
-	WORD $0x4eead52b // fsub v11.2d, v9.2d, v10.2d
-	VFMLA V2.D2, V11.D2, V10.D2; FMOVQ F10, (R1); FMOVQ (R2), F11
-	WORD $0x6e63dd6b // fmul v11.2d, v11.2d, v3.2d
-	WORD $0x6e64dd2c // fmul v12.2d, v9.2d, v4.2d
-	VFMLA V9.D2, V12.D2, V11.D2; FMOVQ F11, (R2); FMOVQ (R3), F9
-	WORD $0x4e6be56c // fcmeq v12.2d, v11.2d, v11.2d
-	WORD $0x6ee9e56d // fcmgt v13.2d, v11.2d, v9.2d
-	VBSL V9.B16, V11.B16, V13.B16; VBSL V11.B16, V13.B16, V12.B16; FMOVQ F12, (R3)
-	WORD $0x6ee1f98c // fsqrt v12.2d, v12.2d
-	WORD $0x6e65fd8c // fdiv v12.2d, v12.2d, v5.2d
-	WORD $0x4e66d58c // fadd v12.2d, v12.2d, v6.2d
+	FMOVQ (R0), F9
+	WORD $0x6e61dd29 // fmul v9.2d, v9.2d, v1.2d
+	FMOVQ (R4), F10
+	WORD $0x4e68e40b // fcmeq v11.2d, v0.2d, v8.2d
+	VORR V10.B16, V10.B16, V12.B16; VFMLA V0.D2, V9.D2, V12.D2; VBSL V12.B16, V10.B16, V11.B16; FMOVQ (R1), F10
+	WORD $0x4eead56c // fsub v12.2d, v11.2d, v10.2d
+	VFMLA V2.D2, V12.D2, V10.D2; FMOVQ F10, (R1); FMOVQ (R2), F12
+	WORD $0x6e63dd8c // fmul v12.2d, v12.2d, v3.2d
+	WORD $0x6e64dd6d // fmul v13.2d, v11.2d, v4.2d
+	VFMLA V11.D2, V13.D2, V12.D2; FMOVQ F12, (R2); FMOVQ (R3), F11
+	WORD $0x4e6ce58d // fcmeq v13.2d, v12.2d, v12.2d
+	WORD $0x6eebe58e // fcmgt v14.2d, v12.2d, v11.2d
+	VBSL V11.B16, V12.B16, V14.B16; VBSL V12.B16, V14.B16, V13.B16; FMOVQ F13, (R3)
+	WORD $0x6ee1f9ad // fsqrt v13.2d, v13.2d
+	WORD $0x6e65fdad // fdiv v13.2d, v13.2d, v5.2d
+	WORD $0x4e66d5ad // fadd v13.2d, v13.2d, v6.2d
 	WORD $0x6e67dd4a // fmul v10.2d, v10.2d, v7.2d
-	WORD $0x6e6cfd4a // fdiv v10.2d, v10.2d, v12.2d
-	WORD $0x4eead508 // fsub v8.2d, v8.2d, v10.2d
-	FMOVQ F8, (R0); ADD $16, R0; ADD $16, R1; ADD $16, R2; ADD $16, R3; ADD $16, R4; SUB $2, R9; CMP $2, R9; BGE one
+	WORD $0x6e6dfd4a // fdiv v10.2d, v10.2d, v13.2d
+	WORD $0x4eead529 // fsub v9.2d, v9.2d, v10.2d
+	FMOVQ F9, (R0); ADD $16, R0; ADD $16, R1; ADD $16, R2; ADD $16, R3; ADD $16, R4; SUB $2, R9; CMP $2, R9; BGE one
 tail:
-	CBZ R9, done; FMOVD (R0), F8
-	WORD $0x6e60dd08 // fmul v8.2d, v8.2d, v0.2d
-	FMOVD (R4), F9; VFMLA V1.D2, V8.D2, V9.D2; FMOVD (R1), F10
-	WORD $0x4eead52b // fsub v11.2d, v9.2d, v10.2d
-	VFMLA V2.D2, V11.D2, V10.D2; FMOVD F10, (R1); FMOVD (R2), F11
-	WORD $0x6e63dd6b // fmul v11.2d, v11.2d, v3.2d
-	WORD $0x6e64dd2c // fmul v12.2d, v9.2d, v4.2d
-	VFMLA V9.D2, V12.D2, V11.D2; FMOVD F11, (R2); FMOVD (R3), F9
-	WORD $0x4e6be56c // fcmeq v12.2d, v11.2d, v11.2d
-	WORD $0x6ee9e56d // fcmgt v13.2d, v11.2d, v9.2d
-	VBSL V9.B16, V11.B16, V13.B16; VBSL V11.B16, V13.B16, V12.B16; FMOVD F12, (R3)
-	WORD $0x6ee1f98c // fsqrt v12.2d, v12.2d
-	WORD $0x6e65fd8c // fdiv v12.2d, v12.2d, v5.2d
-	WORD $0x4e66d58c // fadd v12.2d, v12.2d, v6.2d
+	CBZ R9, done; FMOVD (R0), F9
+	WORD $0x6e61dd29 // fmul v9.2d, v9.2d, v1.2d
+	FMOVD (R4), F10
+	WORD $0x4e68e40b // fcmeq v11.2d, v0.2d, v8.2d
+	VORR V10.B16, V10.B16, V12.B16; VFMLA V0.D2, V9.D2, V12.D2; VBSL V12.B16, V10.B16, V11.B16; FMOVD (R1), F10
+	WORD $0x4eead56c // fsub v12.2d, v11.2d, v10.2d
+	VFMLA V2.D2, V12.D2, V10.D2; FMOVD F10, (R1); FMOVD (R2), F12
+	WORD $0x6e63dd8c // fmul v12.2d, v12.2d, v3.2d
+	WORD $0x6e64dd6d // fmul v13.2d, v11.2d, v4.2d
+	VFMLA V11.D2, V13.D2, V12.D2; FMOVD F12, (R2); FMOVD (R3), F11
+	WORD $0x4e6ce58d // fcmeq v13.2d, v12.2d, v12.2d
+	WORD $0x6eebe58e // fcmgt v14.2d, v12.2d, v11.2d
+	VBSL V11.B16, V12.B16, V14.B16; VBSL V12.B16, V14.B16, V13.B16; FMOVD F13, (R3)
+	WORD $0x6ee1f9ad // fsqrt v13.2d, v13.2d
+	WORD $0x6e65fdad // fdiv v13.2d, v13.2d, v5.2d
+	WORD $0x4e66d5ad // fadd v13.2d, v13.2d, v6.2d
 	WORD $0x6e67dd4a // fmul v10.2d, v10.2d, v7.2d
-	WORD $0x6e6cfd4a // fdiv v10.2d, v10.2d, v12.2d
-	WORD $0x4eead508 // fsub v8.2d, v8.2d, v10.2d
-	FMOVD F8, (R0)
+	WORD $0x6e6dfd4a // fdiv v10.2d, v10.2d, v13.2d
+	WORD $0x4eead529 // fsub v9.2d, v9.2d, v10.2d
+	FMOVD F9, (R0)
 done:
 	RET
 

@@ -106,6 +106,11 @@ func main() { bottleneck.Run(` + renamed + `) }
 
 // build builds the program with another main function, by way of an overlay: its files stay as they are.
 func build(ctx context.Context, program, work string) (exe string, err error) {
+	if strings.HasSuffix(program, ".go") {
+		if _, err := os.Stat(program); err != nil {
+			return "", fmt.Errorf("bottleneck: %w", err)
+		}
+	}
 	list := exec.CommandContext(ctx, "go", "list", "-json=Dir,Name,GoFiles", program)
 	var stderr bytes.Buffer
 	list.Stderr = &stderr

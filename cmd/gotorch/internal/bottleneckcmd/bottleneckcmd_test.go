@@ -36,7 +36,7 @@ func TestBottleneck(t *testing.T) {
 }
 
 func TestNoPrograms(t *testing.T) {
-	for _, p := range []string{"./testdata/none", "."} {
+	for _, p := range []string{"./testdata/none", ".", "./testdata/none.go"} {
 		if err := run(context.Background(), p, nil, "", &bytes.Buffer{}, &bytes.Buffer{}); err == nil {
 			t.Errorf("%s: no error", p)
 		}

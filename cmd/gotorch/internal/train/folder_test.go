@@ -100,6 +100,23 @@ func TestLongerRun(t *testing.T) {
 	}
 }
 
+// TestFinishedRun resumes a run that has nothing left to do: it says so, and measures no speed.
+func TestFinishedRun(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "r")
+	var text string
+	for _, args := range [][]string{{"--model", "mlp", "--steps", "1", "--out", out}, {"--resume", out}} {
+		var err error
+		if text, err = command(context.Background(), append([]string{"train", "--tensorboard=false"},
+			args...)...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !strings.Contains(text, "the run is finished") || strings.Contains(text, "/s") ||
+		!strings.Contains(text, "done: 1 step, train loss") {
+		t.Errorf("resumed: %s", text)
+	}
+}
+
 // TestBoardKeepsLastPoint resumes a finished run twice: its last points stay on the board.
 func TestBoardKeepsLastPoint(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "r")

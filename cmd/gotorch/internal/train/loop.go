@@ -168,8 +168,11 @@ func (r *run) train(ctx context.Context) error {
 			return err
 		}
 	}
+	if r.finished() {
+		r.report.line("the run is finished: --epochs or --steps makes it longer")
+	}
 	last := time.Now()
-	for !r.st.done && r.st.step < r.total {
+	for !r.finished() {
 		var b batches
 		// resumed in the middle: draw the same order again, then go on with the generator as it was
 		if r.st.inEpoch > 0 {
@@ -195,6 +198,9 @@ func (r *run) train(ctx context.Context) error {
 	}
 	return r.finish(start, samples)
 }
+
+// finished reports that no step is left to do.
+func (r *run) finished() bool { return r.st.done || r.st.step >= r.total }
 
 // epoch trains until the end of an epoch and evaluates.
 func (r *run) epoch(ctx context.Context, b batches, epochs, steps int, last *time.Time) (samples int, err error) {
@@ -390,6 +396,10 @@ func (r *run) finish(start time.Time, samples int) error {
 			trainLoss += l / float64(n)
 		}
 	}
+	took := ""
+	if samples > 0 {
+		took = fmt.Sprintf(" in %.1f s", secs)
+	}
 	final := math.NaN()
 	if len(s.evals) > 0 {
 		final = s.evals[len(s.evals)-1]
@@ -398,12 +408,13 @@ func (r *run) finish(start time.Time, samples int) error {
 		float64(samples) / math.Max(secs, 1e-9), r.path(checkpointFile), r.path(modelFile)}
 	if r.cfg.Task == "charlm" {
 		done.TestAccuracy, done.ValLoss = nil, jsonFloat(final)
-		r.report.line("done: %s in %.1f s, train loss %.4f, validation loss %.4f", count(s.step, "step"), secs,
-			trainLoss, final)
+		r.report.line("done: %s%s, train loss %.4f, validation loss %.4f", count(s.step, "step"), took, trainLoss, final)
 	} else {
-		r.report.line("done: %s in %.1f s (%s samples), train loss %.4f, test accuracy %.2f %%", count(s.step, "step"),
-			secs,
-			progress.Rate(float64(samples)/math.Max(secs, 1e-9)), trainLoss, 100*final)
+		if samples > 0 {
+			took += fmt.Sprintf(" (%s samples)", progress.Rate(float64(samples)/math.Max(secs, 1e-9)))
+		}
+		r.report.line("done: %s%s, train loss %.4f, test accuracy %.2f %%", count(s.step, "step"), took, trainLoss,
+			100*final)
 	}
 	r.report.line("  model       %s\n  checkpoint  %s\n  loss curve  %s", r.path(modelFile), r.path(checkpointFile),
 		r.path(curveFile))

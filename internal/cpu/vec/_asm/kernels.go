@@ -557,7 +557,7 @@ func optimizers(t kernel.Type, sfx string) {
 			kernel.Scalar("step", t), kernel.Scalar("corr", t), kernel.Scalar("eps", t)},
 		Body: func(b *kernel.Builder) {
 			p := b.Mul(b.Load("p"), b.Load("decay"))
-			g := b.FMA(p, b.Load("l2"), b.Load("grad"))
+			g := penalized(b, p)
 			m := b.Load("m")
 			m = b.FMA(b.Sub(g, m), b.Load("beta1c"), m)
 			b.Store("m", m)
@@ -573,7 +573,7 @@ func optimizers(t kernel.Type, sfx string) {
 			kernel.Scalar("l2", t), kernel.Scalar("eps", t)},
 		Body: func(b *kernel.Builder) {
 			p := b.Load("p")
-			d := b.FMA(p, b.Load("l2"), b.Load("grad"))
+			d := penalized(b, p)
 			s := b.FMA(d, d, b.Load("sum"))
 			b.Store("sum", s)
 			b.Store("p", b.Sub(p, b.Div(b.Mul(d, b.Load("lr")), b.Add(b.Sqrt(s), b.Load("eps")))))
@@ -582,7 +582,7 @@ func optimizers(t kernel.Type, sfx string) {
 		Args: []kernel.Arg{kernel.InOut("p", t), kernel.In("grad", t), kernel.Scalar("lr", t), kernel.Scalar("l2", t)},
 		Body: func(b *kernel.Builder) {
 			p := b.Load("p")
-			b.Store("p", b.FNMA(b.FMA(p, b.Load("l2"), b.Load("grad")), b.Load("lr"), p))
+			b.Store("p", b.FNMA(penalized(b, p), b.Load("lr"), p))
 		}})
 	add(kernel.Kernel{Name: "SGDMomentum" + sfx,
 		Doc: "is one step with momentum: d = grad + l2*p, buf = momentum*buf + damp*d, p -= lr*buf,\nwhere damp is 1 " +
@@ -591,7 +591,7 @@ func optimizers(t kernel.Type, sfx string) {
 			kernel.Scalar("l2", t), kernel.Scalar("momentum", t), kernel.Scalar("damp", t)},
 		Body: func(b *kernel.Builder) {
 			p := b.Load("p")
-			d := b.FMA(p, b.Load("l2"), b.Load("grad"))
+			d := penalized(b, p)
 			u := b.FMA(d, b.Load("damp"), b.Mul(b.Load("buf"), b.Load("momentum")))
 			b.Store("buf", u)
 			b.Store("p", b.FNMA(u, b.Load("lr"), p))
@@ -602,7 +602,7 @@ func optimizers(t kernel.Type, sfx string) {
 			kernel.Scalar("l2", t), kernel.Scalar("momentum", t), kernel.Scalar("damp", t)},
 		Body: func(b *kernel.Builder) {
 			p := b.Load("p")
-			d := b.FMA(p, b.Load("l2"), b.Load("grad"))
+			d := penalized(b, p)
 			u := b.FMA(d, b.Load("damp"), b.Mul(b.Load("buf"), b.Load("momentum")))
 			b.Store("buf", u)
 			b.Store("p", b.FNMA(b.FMA(u, b.Load("momentum"), d), b.Load("lr"), p))
@@ -616,7 +616,7 @@ func optimizers(t kernel.Type, sfx string) {
 			kernel.Scalar("step", t), kernel.Scalar("corr", t), kernel.Scalar("eps", t)},
 		Body: func(b *kernel.Builder) {
 			p := b.Mul(b.Load("p"), b.Load("decay"))
-			g := b.FMA(p, b.Load("l2"), b.Load("grad"))
+			g := penalized(b, p)
 			m := b.Load("m")
 			m = b.FMA(b.Sub(g, m), b.Load("beta1c"), m)
 			b.Store("m", m)
@@ -628,6 +628,13 @@ func optimizers(t kernel.Type, sfx string) {
 			den := b.Add(b.Div(b.Sqrt(v), b.Load("corr")), b.Load("eps"))
 			b.Store("p", b.Sub(p, b.Div(b.Mul(m, b.Load("step")), den)))
 		}})
+}
+
+// penalized is the gradient with that of an L2 penalty. A factor of 0 leaves infinite parameters out, of which the
+// product would be NaN.
+func penalized(b *kernel.Builder, p *kernel.Value) *kernel.Value {
+	l2, g := b.Load("l2"), b.Load("grad")
+	return b.Sel(b.Cmp(kernel.NEQ, l2, b.C(0)), b.FMA(p, l2, g), g)
 }
 
 func nonzero(b *kernel.Builder, x *kernel.Value) *kernel.Value { return b.Cmp(kernel.NEQ, x, b.C(0)) }
