@@ -1,7 +1,8 @@
 package graph
 
 import (
-	"math"
+	"errors"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -11,8 +12,8 @@ import (
 // This file has the operators on strings. As in PyTorch a string is a sequence of bytes.
 // https://github.com/pytorch/pytorch/blob/main/torch/csrc/jit/runtime/register_prim_ops.cpp
 
-func parseInt(s string) tensor.Value {
-	s = strings.TrimLeft(s, " \t\n\r\f\v")
+func parseInt(text string) tensor.Value {
+	s := strings.TrimLeft(text, " \t\n\r\f\v")
 	end := 0
 	for end < len(s) && (isNum(s[end]) || end == 0 && (s[0] == '-' || s[0] == '+')) {
 		end++
@@ -22,17 +23,26 @@ func parseInt(s string) tensor.Value {
 		tensor.Fail(tensor.ErrValue, "stoll")
 	}
 	if end < len(s) {
-		tensor.Fail(tensor.ErrValue, "invalid literal for int() with base 10: '%s'", s)
+		tensor.Fail(tensor.ErrValue, "invalid literal for int() with base 10: '%s'", text)
 	}
 	return intOf(n)
 }
 
+// number begins what C++'s stod takes for one.
+var number = regexp.MustCompile(`^[+-]?(?i:[0-9]|\.[0-9]|inf|nan)`)
+
 func parseFloat(s string) tensor.Value {
-	f, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
-	if err != nil && !math.IsInf(f, 0) {
-		if s == "" || !isNum(s[0]) && !strings.ContainsRune("+-. ", rune(s[0])) {
-			tensor.Fail(tensor.ErrValue, "stod")
-		}
+	text := strings.TrimLeft(s, " \t\n\r\f\v")
+	digits := text
+	if hex := strings.ToLower(text); strings.HasPrefix(strings.TrimLeft(hex, "+-"), "0x") &&
+		!strings.Contains(hex, "p") {
+		digits += "p0"
+	}
+	f, err := strconv.ParseFloat(digits, 64)
+	switch {
+	case errors.Is(err, strconv.ErrRange), !number.MatchString(text): // the text of C++'s exception, as in PyTorch
+		tensor.Fail(tensor.ErrValue, "stod")
+	case err != nil:
 		tensor.Fail(tensor.ErrValue, "could not convert string to float: '%s'", s)
 	}
 	return tensor.FloatValue(f)

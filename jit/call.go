@@ -7,6 +7,7 @@ import (
 	"github.com/gotorch-dev/torch/internal/python"
 
 	"github.com/gotorch-dev/torch/graph"
+	"github.com/gotorch-dev/torch/tensor"
 )
 
 // arguments translates the arguments of a call.
@@ -504,6 +505,7 @@ func (t *translator) builtin(name string, args []*graph.Value, kwargs map[string
 }
 
 func (t *translator) emit(o *graph.Operator, in []*graph.Value, vars map[string]*graph.Type) symbol {
+	in = t.numberConstant(o, in)
 	// trailing defaults need not stand in the graph
 	n := &graph.Node{Op: o.FullName(), Operator: o, In: in}
 	var types []*graph.Type
@@ -518,6 +520,26 @@ func (t *translator) emit(o *graph.Operator, in []*graph.Value, vars map[string]
 		return n.Out[0]
 	}
 	return manySymbol{n.Out}
+}
+
+// numberConstant makes a number of the second operand of an addition, subtraction, multiplication or division where it
+// is a tensor constant without dimensions, as PyTorch's executor does with programs that have code: it does not make a
+// float64 tensor of one of integers.
+func (t *translator) numberConstant(o *graph.Operator, in []*graph.Value) []*graph.Value {
+	switch o.FullName() {
+	case "aten::add.Tensor", "aten::sub.Tensor", "aten::mul.Tensor", "aten::div.Tensor":
+	default:
+		return in
+	}
+	n := in[1].Node
+	if n == nil || n.Op != graph.Constant || n.Const.K != tensor.KTensor || n.Const.T.Dim() != 0 ||
+		n.Const.T.DType().IsIntOrBool() {
+		return in
+	}
+	number := tensor.TensorValue(n.Const.T.Detach().SetWrappedNumber())
+	in = slices.Clone(in)
+	in[1] = t.b().ConstOf(number, graph.TypeOf(number))
+	return in
 }
 
 // substitute puts types in the place of type variables.

@@ -242,7 +242,8 @@ func (m *Module) Forward(inputs ...*tensor.Tensor) (*tensor.Tensor, error) {
 }
 
 // Call calls a method with positional and keyword arguments. The arguments are converted as Python's are: a Go int
-// where a float is wanted, a list of numbers where a list of floats is. Hooks of the module run with forward.
+// where a float is wanted, a list of numbers where a list of floats is. Hooks of the module run with forward, but for
+// programs of the lite interpreter, which has none.
 func (m *Module) Call(ctx context.Context, method string, args []tensor.Value,
 	kwargs map[string]tensor.Value) (tensor.Value, error) {
 	f := m.obj.Class.Methods[method]
@@ -254,7 +255,8 @@ func (m *Module) Call(ctx context.Context, method string, args []tensor.Value,
 	if err != nil {
 		return tensor.Value{}, err
 	}
-	if method == "forward" {
+	hooks := method == "forward" && !m.unit.lite
+	if hooks {
 		if all, err = m.preHooks(ctx, f, all); err != nil {
 			return tensor.Value{}, err
 		}
@@ -264,7 +266,7 @@ func (m *Module) Call(ctx context.Context, method string, args []tensor.Value,
 		if err != nil {
 			return tensor.Value{}, err
 		}
-		if method == "forward" {
+		if hooks {
 			return m.postHooks(ctx, all, out[0])
 		}
 		return out[0], nil
