@@ -18,6 +18,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 	"time"
 
@@ -39,6 +40,9 @@ func main() {
 	clients := flag.Int("clients", 8, "load: clients that ask one request after the other")
 	duration := flag.Duration("time", 10*time.Second, "load: how long")
 	flag.Parse()
+	if os.Getenv("GOGC") == "" { // see Memory in docs/serving.md
+		debug.SetGCPercent(30)
+	}
 	if *threads > 0 {
 		torch.SetNumThreads(*threads)
 	}

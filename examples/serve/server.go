@@ -102,7 +102,13 @@ func (s *server) predict(w http.ResponseWriter, r *http.Request) {
 		fail(w, http.StatusRequestEntityTooLarge, err)
 		return
 	}
+	torch.Tidy(func() { s.answer(w, r, body, start) })
+}
+
+// answer computes the answer for a body. Its tensors are freed by the caller.
+func (s *server) answer(w http.ResponseWriter, r *http.Request, body []byte, start time.Time) {
 	var x *torch.Tensor
+	var err error
 	// Errors of operators are panics: Try makes errors of them.
 	if e := torch.Try(func() { x, err = s.decode(r.Header.Get("Content-Type"), body) }); e != nil {
 		err = e
@@ -114,6 +120,9 @@ func (s *server) predict(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), s.timeout)
 	defer cancel()
 	y, err := s.batcher.Do(ctx, x)
+	if err != nil {
+		x.Keep() // a batch may be reading it
+	}
 	switch {
 	case errors.Is(err, serve.ErrBusy) || errors.Is(err, serve.ErrClosed):
 		w.Header().Set("Retry-After", "1")
@@ -214,7 +223,8 @@ func picture(body []byte) (*torch.Tensor, error) {
 	}
 	b := img.Bounds()
 	w, h := b.Dx(), b.Dy()
-	p := make([]float32, 3*w*h)
+	t := torch.Empty([]int{3, h, w})
+	p := torch.Data[float32](t)
 	for y := range h {
 		for x := range w {
 			r, g, bl, _ := img.At(b.Min.X+x, b.Min.Y+y).RGBA()
@@ -223,7 +233,7 @@ func picture(body []byte) (*torch.Tensor, error) {
 			}
 		}
 	}
-	return torch.FromSlice(p, 3, h, w), nil
+	return t, nil
 }
 
 // metrics writes figures in the text format of Prometheus.

@@ -107,6 +107,36 @@ func TestTrim(t *testing.T) {
 	}
 }
 
+// Shrink leaves a quarter of what is in use, the smallest blocks.
+func TestShrink(t *testing.T) {
+	letsGo(t)
+	EmptyCache()
+	free := func(sizes ...int) {
+		for _, n := range sizes {
+			Free(Alloc(n), n)
+		}
+	}
+	for _, c := range []struct {
+		name       string
+		used       int
+		free       []int
+		from, most int // what is left
+	}{
+		{"little", 0, []int{4 << 20, 8 << 20}, 12 << 20, 13 << 20},
+		{"much", 0, []int{5 << 20, 20 << 20, 40 << 20}, 5 << 20, 6 << 20},
+		{"much in use", 100 << 20, []int{5 << 20, 18 << 20, 60 << 20}, 23 << 20, 25 << 20},
+	} {
+		used := Alloc(max(c.used, Large))
+		free(c.free...)
+		Shrink()
+		if s := ReadStats(); s.Reserved-s.Allocated < c.from || s.Reserved-s.Allocated > c.most {
+			t.Errorf("%s: %d bytes are left", c.name, s.Reserved-s.Allocated)
+		}
+		Free(used, max(c.used, Large))
+		EmptyCache()
+	}
+}
+
 func BenchmarkAllocFree(b *testing.B) {
 	for b.Loop() {
 		Free(Alloc(1<<20), 1<<20)

@@ -32,6 +32,18 @@ func ResetPeak() {
 	s.Peak, s.PeakReserved = s.Allocated, s.Allocated+pool.cached
 }
 
+// minKept is how much Shrink leaves in any case.
+const minKept = 16 << 20
+
+// Shrink gives free blocks back to the system until those that are left are a quarter of what is in use, the largest
+// first. It is for the end of work that will not be repeated and needs more memory than what follows.
+func Shrink() {
+	pool.Lock()
+	given := trim(max(minKept, pool.stats.Allocated/4))
+	pool.Unlock()
+	giveBack(given)
+}
+
 // EmptyCache gives all blocks that are not in use back to the system, after a collection has found those that nothing
 // refers to any more.
 func EmptyCache() {

@@ -19,7 +19,8 @@ type key struct {
 
 type entry struct {
 	version int
-	made    any // nil: only seen
+	made    any  // nil: only seen
+	asked   bool // the caller has asked for it at once
 }
 
 var kept sync.Map // key -> *entry
@@ -51,7 +52,7 @@ func For[V any](w *tensor.Tensor, kind any, atOnce bool, make func() *V) *V {
 	if seen && last.made != nil {
 		return last.made.(*V)
 	}
-	e := &entry{version: version}
+	e := &entry{version: version, asked: atOnce}
 	var v *V
 	if seen || atOnce {
 		v = make()
@@ -94,6 +95,23 @@ func Drop() {
 	})
 	kept.Range(func(k, e any) bool {
 		kept.CompareAndDelete(k, e)
+		return true
+	})
+}
+
+// Unasked forgets what was made of the weight for callers that did not ask for it at once but came again: operators,
+// when a program that has weights of its own takes their place. Should they come again all the same, it is made anew.
+func Unasked(w *tensor.Tensor) {
+	s := weak.Make(w.Storage())
+	kinds, ok := known.Load(s)
+	if !ok {
+		return
+	}
+	kinds.(*sync.Map).Range(func(kind, _ any) bool {
+		k := key{s, kind}
+		if e, ok := kept.Load(k); ok && !e.(*entry).asked {
+			kept.CompareAndDelete(k, e)
+		}
 		return true
 	})
 }

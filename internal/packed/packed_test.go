@@ -53,6 +53,34 @@ func TestFor(t *testing.T) {
 	t.Errorf("%d outlive the weight", packed.Len())
 }
 
+// Unasked forgets what was made for callers that only came again, and no more.
+func TestUnasked(t *testing.T) {
+	packed.Drop()
+	w, other := torch.Ones([]int{4}), torch.Ones([]int{4})
+	made := 0
+	get := func(w *torch.Tensor, kind any, atOnce bool) {
+		packed.For(w, kind, atOnce, func() *int { made++; return &made })
+	}
+	twice := func() {
+		for range 2 {
+			get(w, "again", false)
+			get(w, "asked", true)
+			get(other, "again", false)
+		}
+	}
+	twice()
+	packed.Unasked(w)
+	packed.Unasked(torch.Ones([]int{4})) // of which nothing is known
+	if n := packed.Len(); n != 2 || made != 3 {
+		t.Errorf("%d of %d are kept, want 2 of 3", n, made)
+	}
+	if twice(); packed.Len() != 3 || made != 4 {
+		t.Errorf("%d of %d are kept, want 3 of 4", packed.Len(), made)
+	}
+	runtime.KeepAlive(w)
+	runtime.KeepAlive(other)
+}
+
 // Drop reaches those who hold what was made, for as long as they live.
 func TestHold(t *testing.T) {
 	type owner struct{ drops int }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gotorch-dev/torch"
+	"github.com/gotorch-dev/torch/internal/packed"
 	"github.com/gotorch-dev/torch/nn"
 	"github.com/gotorch-dev/torch/nn/utils"
 	"github.com/gotorch-dev/torch/tensor"
@@ -61,6 +62,32 @@ func TestOptimizeForInferenceManyShapes(t *testing.T) {
 			t.Errorf("after EmptyCache: differs by %g", d)
 		}
 	}
+}
+
+// Recording leaves nothing behind but the program's own weights: none that the module's operators have packed for
+// themselves, and little free memory.
+func TestOptimizeForInferenceRecording(t *testing.T) {
+	m := nn.NewSequential(nn.NewConv2d(16, 32, 3), nn.NewBatchNorm2d(32), nn.NewReLU(), nn.NewConv2d(32, 16, 3))
+	settle(m)
+	torch.EmptyCache()
+	o := utils.OptimizeForInference(m)
+	for n := 1; n <= 4; n++ {
+		x := torch.Randn([]int{n, 16, 12, 12})
+		for range 2 {
+			torch.Tidy(func() { o.Forward(x) })
+		}
+	}
+	if n := packed.Len(); n != 2 {
+		t.Errorf("%d weights are packed, want those of two convolutions", n)
+	}
+	x := torch.Randn([]int{1, 16, 400, 400})
+	torch.EmptyCache()
+	y := o.Forward(x)
+	if s := torch.MemoryStats(); s.Reserved-s.Allocated > max(s.Allocated/4, 16<<20) {
+		t.Errorf("recording leaves %.1f MB free, with %.1f MB in use", mb(s.Reserved-s.Allocated), mb(s.Allocated))
+	}
+	runtime.KeepAlive(y)
+	runtime.KeepAlive(o)
 }
 
 func mb(n int) float64 { return float64(n) / 1e6 }

@@ -6,6 +6,8 @@ import (
 
 	"github.com/gotorch-dev/torch/graph"
 	"github.com/gotorch-dev/torch/graph/trace"
+	"github.com/gotorch-dev/torch/internal/mem"
+	"github.com/gotorch-dev/torch/internal/packed"
 	"github.com/gotorch-dev/torch/nn"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -145,6 +147,12 @@ func (o *Optimized) record(key string, x *Tensor) *Tensor {
 		}
 	}
 	o.finish(key, p, c)
+	if p.fn != nil {
+		for _, t := range own {
+			packed.Unasked(t)
+		}
+		mem.Shrink()
+	}
 	return y
 }
 

@@ -71,3 +71,13 @@ func TestHardtanhGradient(t *testing.T) {
 		}
 	}
 }
+
+// The Airy function is not 0 up to the number from which PyTorch gives 0, that number included.
+func TestAiryLimit(t *testing.T) {
+	const limit = 103.892
+	y := special.AiryAi(torch.TensorOf(limit, math.Nextafter(limit, 200), 103.89))
+	v := torch.Data[float64](y)
+	if !(v[0] > 2.2e-308 && v[0] < 2.3e-308) || v[1] != 0 || !(v[2] > v[0]) {
+		t.Errorf("got %v", v)
+	}
+}

@@ -44,6 +44,22 @@ func TestDropout(t *testing.T) {
 	}
 }
 
+// Outside of training native_dropout keeps all elements, with any probability, and so does its gradient.
+func TestNativeDropoutOff(t *testing.T) {
+	for _, p := range []float64{0, 0.5, 1} {
+		x := torch.TensorOf[float32](1, 2, 3).SetRequiresGrad(true)
+		r, err := tensor.CallOp("aten::native_dropout", tensor.TensorValue(x), tensor.FloatValue(p), tensor.BoolValue(false))
+		if err != nil {
+			t.Fatal(err)
+		}
+		y, mask := r[0].T, r[1].T
+		y.Sum().Backward()
+		if !y.Equal(x) || !mask.Equal(torch.TensorOf(true, true, true)) || !x.Grad().Equal(torch.Ones([]int{3})) {
+			t.Errorf("p = %g: got %v, mask %v, gradient %v", p, y, mask, x.Grad())
+		}
+	}
+}
+
 // TestFeatureDropoutOrder: whichever order the samples and channels have in memory, the same ones are dropped, also
 // where they are single elements.
 func TestFeatureDropoutOrder(t *testing.T) {
