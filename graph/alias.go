@@ -214,6 +214,7 @@ var newMemory = map[string]bool{
 	"aten::native_layer_norm":            true,
 	"aten::scaled_dot_product_attention": true, "aten::gru.input": true, "aten::lstm.input": true,
 	"gotorch::conv_fused": true, "gotorch::conv_pool_fused": true, "gotorch::conv_depthwise_fused": true,
+	"gotorch::conv_cat":       true,
 	"gotorch::squeeze_excite": true, "gotorch::bytes_conv": true, "gotorch::bytes_linear": true,
 	"gotorch::bytes_add": true, "gotorch::bytes_mul": true, "gotorch::bytes_map": true,
 	"gotorch::bytes_max_pool2d": true, "gotorch::bytes_avg_pool2d": true, "gotorch::linear_packed": true,

@@ -16,6 +16,7 @@ import (
 //   - A convolution with constant weights takes over the batch norm behind it, the addition of a shortcut, and the
 //     limits of an activation or another activation; then the depthwise convolution or the maximum pooling that alone
 //     reads it, and the convolution of one tap behind that. Its weight, and so its result, is laid out channels-last.
+//   - Convolutions whose results are joined along the channels write them into one image.
 //   - A linear layer, or a product by a constant matrix, takes over its bias and activation and reads its weight
 //     packed.
 //   - Where the program can see how memory is laid out, and in its results, a value has the layout that it had.
@@ -25,7 +26,7 @@ import (
 // Fuse is called before the function runs for the first time.
 //
 // The fused operators (gotorch::conv_fused, gotorch::conv_pool_fused, gotorch::conv_depthwise_fused,
-// gotorch::linear_packed) compute, where their arguments do not fit the kernels, as with an addition that broadcasts,
+// gotorch::conv_cat, gotorch::linear_packed) compute, where their arguments do not fit the kernels, as with an addition that broadcasts,
 // as the operators that they stand for.
 func (f *Function) Fuse() { f.FuseWith(FuseOptions{}) }
 
@@ -67,6 +68,7 @@ func (f *Function) FuseWith(o FuseOptions) {
 		u.pass(u.squeezes)
 		u.pass(u.pairs)
 		u.pass(u.thirds)
+		u.pass(u.concatenations)
 		u.layouts()
 		u.sweep()
 	})

@@ -383,7 +383,7 @@ func (u *fuser) pool(n, next *Node) {
 	stride, ok2 := u.constInts(next.In[2])
 	dil, ok3 := u.constInts(next.In[4])
 	ceil, ok4 := constNumber(next.In[5], 0)
-	if !ok || !ok2 || !ok3 || !ok4 || ceil != 0 || slices.ContainsFunc(dil, func(d int) bool { return d != 1 }) {
+	if !ok || !ok2 || !ok3 || !ok4 || slices.ContainsFunc(dil, func(d int) bool { return d != 1 }) {
 		return
 	}
 	if len(stride) == 0 {
@@ -399,7 +399,7 @@ func (u *fuser) pool(n, next *Node) {
 		}
 	}
 	u.replace(chain, "gotorch::conv_pool_fused", n.In[0], n.In[1], n.In[2], n.In[4], n.In[5], n.In[6], n.In[7], lo, hi,
-		window, stride, next.In[3])
+		window, stride, next.In[3], false, ceil != 0)
 }
 
 // thirds appends a convolution of one tap to the pair whose result it alone reads.

@@ -99,6 +99,8 @@ func (u *fuser) spread(b *Block, changed map[*Value]bool) {
 		switch n.Op {
 		case "gotorch::conv_fused", "gotorch::conv_pool_fused", "gotorch::conv_depthwise_fused":
 			is = is || weightOf(n, 1).Dim() > 3
+		case "gotorch::conv_cat":
+			is = true
 		case If, Loop:
 			for _, c := range n.Blocks {
 				if n.Op == Loop {

@@ -108,6 +108,29 @@ func TestFuse(t *testing.T) {
 			y := b.Call1("aten::max_pool2d", conv(b, x), []int{2, 2}, []int{}, []int{0, 0}, []int{1, 1}, false)
 			return b.Call1("aten::view", b.Call1("aten::relu", y), []int{2, -1})
 		}, "gotorch::conv_pool_fused aten::reshape aten::contiguous"},
+		{"joined", []int{2, 3, 6, 6}, func(b *graph.Block, x *graph.Value) *graph.Value {
+			y := b.Call1("aten::conv2d", x, randn(gen, 5, 3, 1, 1), randn(gen, 5), []int{1}, []int{0}, []int{1}, 1)
+			l := b.List(graph.Tensor, b.Call1("aten::relu", y), b.Call1("aten::relu", conv(b, x)))
+			return b.Call1("aten::cat", l, 1)
+		}, "prim::ListConstruct prim::ListConstruct prim::ListConstruct gotorch::conv_cat aten::contiguous"},
+		{"joined and read", []int{2, 3, 5, 5}, func(b *graph.Block, x *graph.Value) *graph.Value {
+			y := conv(b, x)
+			z := b.Call1("aten::cat", b.List(graph.Tensor, y, b.Call1("aten::relu", conv(b, b.Call1("aten::neg", x)))), 1)
+			return b.Call1("aten::add.Tensor", z, b.Call1("aten::sum.dim_IntList", y, []int{1}, true))
+		}, "gotorch::conv_fused aten::neg gotorch::conv_fused prim::ListConstruct aten::cat aten::sum.dim_IntList " +
+			"aten::add.Tensor aten::contiguous"},
+		{"joined along the batch", []int{2, 3, 5, 5}, func(b *graph.Block, x *graph.Value) *graph.Value {
+			return b.Call1("aten::cat", b.List(graph.Tensor, conv(b, x), conv(b, b.Call1("aten::neg", x))), 0)
+		}, "gotorch::conv_fused aten::neg gotorch::conv_fused prim::ListConstruct aten::cat aten::contiguous"},
+		{"joined with different limits", []int{2, 3, 5, 5}, func(b *graph.Block, x *graph.Value) *graph.Value {
+			return b.Call1("aten::cat", b.List(graph.Tensor, conv(b, x), b.Call1("aten::relu", conv(b, b.Call1("aten::neg",
+				x)))), 1)
+		}, "gotorch::conv_fused aten::neg gotorch::conv_fused prim::ListConstruct aten::cat aten::contiguous"},
+		{"joined and written", []int{2, 3, 5, 5}, func(b *graph.Block, x *graph.Value) *graph.Value {
+			l := b.List(graph.Tensor, conv(b, x), conv(b, b.Call1("aten::neg", x)))
+			return b.Call1("aten::mul_.Scalar", b.Call1("aten::cat", l, 1), 2.0)
+		}, "gotorch::conv_fused aten::neg gotorch::conv_fused prim::ListConstruct aten::cat aten::mul_.Scalar " +
+			"aten::contiguous"},
 		{"strides read", []int{2, 3, 6, 6}, func(b *graph.Block, x *graph.Value) *graph.Value {
 			return b.Call1("aten::as_strided", conv(b, x), []int{3, 4}, []int{5, 2}, 1)
 		}, "gotorch::conv_fused aten::contiguous aten::as_strided aten::contiguous"},

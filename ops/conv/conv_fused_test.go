@@ -145,9 +145,9 @@ func TestPool(t *testing.T) {
 	tensor.CopyRaw(last, planar)
 	w, b := opstest.Fill(tensor.Float32, 2, 40, 3, 3, 3), opstest.Fill(tensor.Float32, 3, 40)
 	one := []int{1, 1}
-	pool := func(x *tensor.Tensor, window, stride, pad []int) (*tensor.Tensor, error) {
+	pool := func(x *tensor.Tensor, window, stride, pad []int, ceil bool) (*tensor.Tensor, error) {
 		var args []tensor.Value
-		for _, a := range []any{x, w, b, one, one, one, 1, 0.0, 6.0, window, stride, pad} {
+		for _, a := range []any{x, w, b, one, one, one, 1, 0.0, 6.0, window, stride, pad, false, ceil} {
 			args = append(args, tensor.Box(a))
 		}
 		y, err := tensor.CallOp("gotorch::conv_pool_fused", args...)
@@ -157,13 +157,21 @@ func TestPool(t *testing.T) {
 		return y[0].T, nil
 	}
 	for _, x := range []*tensor.Tensor{planar, last} {
-		for _, c := range [][3][]int{{{3, 3}, {2, 2}, {1, 1}}, {{2}, {2}, {0}}, {{3, 2}, {1, 3}, {1, 0}}} {
-			y, err := pool(x, c[0], c[1], c[2])
+		for _, c := range []struct {
+			window, stride, pad []int
+			ceil                bool
+		}{
+			{[]int{3, 3}, []int{2, 2}, []int{1, 1}, false}, {[]int{2}, []int{2}, []int{0}, false},
+			{[]int{3, 2}, []int{1, 3}, []int{1, 0}, false}, {[]int{3, 3}, []int{2, 2}, []int{0, 0}, true},
+			{[]int{2, 3}, []int{5, 4}, []int{1, 1}, true}, {[]int{4, 5}, []int{3, 7}, []int{2, 0}, true},
+			{[]int{2, 2}, []int{4, 4}, []int{0, 0}, true},
+		} {
+			y, err := pool(x, c.window, c.stride, c.pad, c.ceil)
 			if err != nil {
 				t.Fatal(err)
 			}
 			want, err := tensor.CallOp("aten::max_pool2d", tensor.Box(conv.Fused(x, w, b, nil, one, one, one, 1, 0, 6)),
-				tensor.Box(c[0]), tensor.Box(c[1]), tensor.Box(c[2]), tensor.Box(one), tensor.Box(false))
+				tensor.Box(c.window), tensor.Box(c.stride), tensor.Box(c.pad), tensor.Box(one), tensor.Box(c.ceil))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -186,7 +194,7 @@ func TestPool(t *testing.T) {
 		{[]int{30, 30}, []int{1, 1}, []int{0, 0}, tensor.ErrShape},
 		{[]int{0, 1}, []int{1, 1}, []int{0, 0}, tensor.ErrValue},
 	} {
-		if _, err := pool(planar, c.window, c.stride, c.pad); !errors.Is(err, c.want) {
+		if _, err := pool(planar, c.window, c.stride, c.pad, false); !errors.Is(err, c.want) {
 			t.Errorf("windows %v: got %v, want an error %v", c, err, c.want)
 		}
 	}

@@ -10,11 +10,11 @@ import (
 func init() {
 	tensor.Register(tensor.Def{
 		Schema: "gotorch::conv_pool_fused(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, int groups, float min, float max, " +
-			"int[] window, int[] pool_stride, int[] pool_padding, bool pool_first=False) -> Tensor",
+			"int[] window, int[] pool_stride, int[] pool_padding, bool pool_first=False, bool ceil_mode=False) -> Tensor",
 		Doc: "is a gotorch::conv_fused without a residual and a maximum pooling of what it makes, for inference: the " +
 			"image between them goes through " +
 			"the cache some lines at a time. With pool_first the limits come behind the pooling, which gives the " +
-			"same values.",
+			"same values. ceil_mode is that of max_pool2d.",
 		Go: "-",
 		Fuses: func(c *Ctx) bool {
 			_, _, ok := fitsPool(c)
@@ -42,7 +42,7 @@ func init() {
 				y = limited(y, lo, hi)
 			}
 			y = call(opMaxPools[min(max(c.T(1).Dim()-2, 1), 3)], y, c.Ints(9), c.Ints(10), c.Ints(11), pool.dil,
-				false)[0]
+				c.Bool(13))[0]
 			if first {
 				y = limited(y, lo, hi)
 			}
@@ -69,7 +69,11 @@ func fitsPool(c *Ctx) (mid, out []int, ok bool) {
 		if k < 1 || pool.stride[i] < 1 || pool.pad[i] < 0 || 2*pool.pad[i] > k || room < 0 {
 			return nil, nil, false
 		}
-		out = append(out, room/pool.stride[i]+1)
+		n := room/pool.stride[i] + 1
+		if c.Bool(13) && room%pool.stride[i] > 0 && n*pool.stride[i] < mid[2+i]+pool.pad[i] {
+			n++ // a window that begins in the image, or in front of it, and ends behind it
+		}
+		out = append(out, n)
 	}
 	return mid, out, true
 }

@@ -49,7 +49,11 @@ func init() {
 		"2x4x5x6 6x2x3x3 6 2x6x3x6 [2,1] [1,1] [1,1] 2 -inf inf silu",
 		"2x4x5x6 4x1x3x3 None None [1,1] [1,1] [1,1] 4 -inf inf hardswish")
 	lastSamples("gotorch::conv_pool_fused", "2x4x5x6 3x4x3x2 3 [1,1] [0,0] [1,1] 1 0.0 inf [3,2] [2,2] [1,1]",
-		"2x4x5x6 3x4x3x2 3 [1,1] [0,0] [1,1] 1 0.0 inf [2,2] [2,2] [0,0] true")
+		"2x4x5x6 3x4x3x2 3 [1,1] [0,0] [1,1] 1 0.0 inf [2,2] [2,2] [0,0] true",
+		"2x4x5x6 3x4x3x2 3 [1,1] [1,1] [1,1] 1 0.0 inf [2,2] [2,3] [0,0] false true")
+	lastSamples("gotorch::conv_cat",
+		"[2x4x5x6,2x4x5x6] [3x4x1x1,2x4x3x3] [3,2] [1,1,1,1] [0,0,1,1] [1,1,1,1] 0.0 inf",
+		"[2x4x5x6,2x3x3x3] [3x4x3x3,2x3x1x1] [3,2] [2,2,1,1] [1,1,0,0] [1,1,1,1] -inf inf silu")
 	lastSamples("gotorch::conv_depthwise_fused",
 		"2x4x5x6 8x4x1x1 8 [1,1] [0,0] [1,1] 0.0 6.0 8x1x3x3 8 [2,2] [1,1] [1,1] 0.0 6.0 None None None -inf inf",
 		"2x4x5x6 8x4x1x1 8 [1,1] [0,0] [1,1] 0.0 6.0 8x1x3x3 8 [1,1] [1,1] [1,1] 0.0 6.0 3x8x1x1 3 2x3x5x6 0.0 inf",

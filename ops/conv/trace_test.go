@@ -16,7 +16,7 @@ func TestTraces(t *testing.T) {
 	w1, w2, w3 := opstest.Fill(tensor.Float32, 2, 4, 4, 3), opstest.Fill(tensor.Float32, 2, 4, 4, 3, 3),
 		opstest.Fill(tensor.Float32, 2, 4, 4, 3, 3, 3)
 	even, depthwise := opstest.Fill(tensor.Float32, 2, 4, 4, 2, 3), opstest.Fill(tensor.Float32, 3, 4, 1, 3, 3)
-	residual := opstest.Fill(tensor.Float32, 4, 2, 4, 8, 8)
+	residual, b2 := opstest.Fill(tensor.Float32, 4, 2, 4, 8, 8), opstest.Fill(tensor.Float32, 5, 4)
 	call := func(name string, args ...any) func(x *T) {
 		return func(x *T) {
 			values := []tensor.Value{tensor.TensorValue(x)}
@@ -72,6 +72,13 @@ func TestTraces(t *testing.T) {
 		opstest.Shows("conv_pool_fused, pooling first",
 			call("gotorch::conv_pool_fused", w2, nil, i1, i1, i1, 1, 0.0, inf, win, win, i0, true), two,
 			"conv2d max_pool2d relu", "convolution max_pool2d_with_indices relu"),
+		opstest.Shows("conv_cat", func(x *T) {
+			_, err := tensor.CallOp("gotorch::conv_cat", tensor.Box([]*T{x}), tensor.Box([]*T{w2}), tensor.Box([]*T{b2}),
+				tensor.Box(win), tensor.Box(win), tensor.Box(win), tensor.Box(0.0), tensor.Box(inf))
+			if err != nil {
+				t.Error(err)
+			}
+		}, two, "conv2d relu cat", "convolution relu cat"),
 		opstest.Shows("conv_depthwise_fused",
 			call("gotorch::conv_depthwise_fused", w2, nil, i1, i1, i1, 0.0, 6.0, depthwise, nil, i1, i1, i1, 0.0, 6.0,
 				nil, nil, nil, -inf, inf), two,

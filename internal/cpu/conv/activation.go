@@ -28,12 +28,25 @@ func (e *Epilogue[T]) activate(x []T) {
 	}
 }
 
+// activateResult applies the activation to the whole result of a job, which may be a part of a wider image.
+func (j *job[T]) activateResult() {
+	if j.pitch == 0 || j.act == gemm.ActNone {
+		activateAll(j.act, j.out.Data)
+		return
+	}
+	par.For(j.n*volume(j.outD), max(activateRun/j.co, 1), func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			gemm.Activate(j.act, j.out.Data[i*j.pitch:][:j.co])
+		}
+	})
+}
+
 // activate applies the activation to a block of a channels-last result.
 func (j *job[T]) activate(b *block) {
 	if j.act == gemm.ActNone {
 		return
 	}
-	total := j.co * j.groups
+	total := j.outChannels()
 	runs, length := b.hi[2]-b.lo[2], b.c1-b.c0
 	if length == total { // positions of a line are adjacent
 		runs, length = 1, runs*length

@@ -66,6 +66,10 @@ type Epilogue[T Float] struct {
 	Packed *PackedWeights
 
 	Tail *Tail[T] // what is computed from the result after all of the above; not with a Residual
+
+	// Pitch, unless it is 0, is the number of channels of a wider channels-last image that the result is a part of: out
+	// begins at the part's first channel. Only for Forward, and not with a Residual or a Tail.
+	Pitch int
 }
 
 // PackedWeights keeps packed weights, and the plan of the convolution, for the calls that follow, as long as
@@ -166,6 +170,10 @@ func forward[T Float](s *Shape, out, in Image[T], w Weights[T], ep *Epilogue[T])
 	if len(out.Data) == 0 {
 		return
 	}
+	if ep != nil && ep.Pitch > 0 {
+		forwardPart(s, out, in, w, ep)
+		return
+	}
 	if pointwise(s, out, in, s.Cout, s.Cin) {
 		if e, ok := productEpilogue(ep, s.Groups); ok {
 			cg := s.Cin / s.Groups
@@ -186,14 +194,34 @@ func forward[T Float](s *Shape, out, in Image[T], w Weights[T], ep *Epilogue[T])
 		ep.activate(out.Data)
 		return
 	}
+	forwardJobs(s, out, in, w, ep)
+}
+
+// forwardPart is forward for a part of a wider image. Where the algorithm is not one that runs as a job on matrix
+// kernels, the result is copied into its place.
+func forwardPart[T Float](s *Shape, out, in Image[T], w Weights[T], ep *Epilogue[T]) {
+	if s.Groups == 1 && s.Cout > 1 && out.Last {
+		forwardJobs(s, out, in, w, ep)
+		return
+	}
+	positions, e := s.N*volume(s.Out), *ep
+	e.Pitch = 0
+	withIntermediate(positions*s.Cout, true, func(dense Image[T]) {
+		forward(s, dense, in, w, &e)
+		copyRows(out.Data, ep.Pitch, dense.Data, s.Cout, s.Cout, positions)
+	})
+}
+
+// forwardJobs is forward by the algorithms that are jobs.
+func forwardJobs[T Float](s *Shape, out, in Image[T], w Weights[T], ep *Epilogue[T]) {
 	var key planKey
 	if ep != nil && ep.Packed != nil {
 		key = planKey{
 			s: *s, pt: currentPath(), inLast: in.Last, outLast: out.Last, winograd: winogradOn.Load() || ep.Winograd,
 			w: unsafe.Pointer(unsafe.SliceData(w.Data)), wLast: w.Last,
 		}
-		if tail != nil {
-			key.window = tail.Window
+		if ep.Tail != nil {
+			key.window = ep.Tail.Window
 		}
 		if p := planned[job[T]](ep.Packed, &key); p != nil {
 			j := *p

@@ -29,7 +29,7 @@ func (j *job[T]) run(w packSource[T]) {
 	}
 	if j.winogradFits() {
 		j.runWinograd(w)
-		activateAll(j.act, j.out.Data)
+		j.activateResult()
 		return
 	}
 	if f := j.kn2row(); f != nil && w.fill == nil {
@@ -263,7 +263,7 @@ func (j *job[T]) tasks() int { return j.nImg * j.groups * j.grid[0] * j.ny * j.n
 func (j *job[T]) task(t, next int, s *scratch, es int) {
 	b := j.block(t)
 
-	total := j.co * j.groups
+	total := j.outChannels()
 	dst := resultBuffer{p: unsafe.Pointer(unsafe.SliceData(j.out.Data)), pix: total}
 	dst.c0 = -b.group * j.co
 	if !j.buffersResult() {
@@ -340,7 +340,7 @@ var nonTemporalBytes = cpu.L3 / 4 * 3
 func (j *job[T]) storesNonTemporal() bool {
 	var z T
 	es := int(unsafe.Sizeof(z))
-	line := j.co * j.groups * es
+	line := j.outChannels() * es
 	if !j.out.Last {
 		line = volume(j.outD) * es
 	}

@@ -18,18 +18,22 @@ func testMax[T Float](t *testing.T) {
 		n, ci, co, h, w int
 		k, s, p         int
 		mk, ms, mp      int
+		more            int // windows of a line and of a column that end behind the image
 	}{
-		{1, 3, 64, 60, 71, 7, 2, 3, 3, 2, 1}, // the first one of a network
-		{3, 3, 33, 29, 31, 3, 1, 1, 2, 2, 0},
-		{2, 40, 70, 17, 9, 3, 1, 1, 3, 1, 1},
-		{1, 130, 40, 12, 12, 3, 1, 1, 2, 2, 0}, // in blocks of channels: apart
-		{2, 5, 16, 9, 8, 1, 1, 0, 5, 3, 2},
-		{2, 4, 1, 9, 8, 3, 1, 1, 2, 2, 0}, // of one channel: apart
-		{1, 6, 20, 1, 70, 1, 1, 0, 1, 1, 0},
-		{1, 2, 8, 5, 4, 2, 1, 0, 4, 4, 2},
+		{1, 3, 64, 60, 71, 7, 2, 3, 3, 2, 1, 0}, // the first one of a network
+		{3, 3, 33, 29, 31, 3, 1, 1, 2, 2, 0, 0},
+		{2, 40, 70, 17, 9, 3, 1, 1, 3, 1, 1, 0},
+		{1, 130, 40, 12, 12, 3, 1, 1, 2, 2, 0, 0}, // in blocks of channels: apart
+		{2, 5, 16, 9, 8, 1, 1, 0, 5, 3, 2, 0},
+		{2, 4, 1, 9, 8, 3, 1, 1, 2, 2, 0, 0}, // of one channel: apart
+		{1, 6, 20, 1, 70, 1, 1, 0, 1, 1, 0, 0},
+		{1, 2, 8, 5, 4, 2, 1, 0, 4, 4, 2, 0},
+		{2, 3, 40, 13, 15, 3, 1, 1, 3, 2, 0, 1},
+		{1, 20, 33, 12, 11, 1, 1, 0, 4, 3, 1, 1},
 	} {
 		s := shape2d(c.n, c.ci, c.co, c.h, c.w, c.k, c.s, c.p, 1, 1)
 		d := shape2d(c.n, c.co, c.co, s.Out[1], s.Out[2], c.mk, c.ms, c.mp, 1, c.co)
+		d.Out[1], d.Out[2] = d.Out[1]+c.more, d.Out[2]+c.more
 		r := rand.New(rand.NewSource(int64(i)))
 		xr, wr := values[T](r, c.n*c.ci*c.h*c.w), values[T](r, c.co*c.ci*s.Taps())
 		xr[len(xr)/2] = math.NaN()

@@ -62,7 +62,8 @@ const (
 // kn2row returns nil where direct computation costs less. It compares multiply-adds: in the direct kernel
 // vectors hold columns, here they hold positions.
 func (j *job[T]) kn2row() *kn2row[T] {
-	if j.istep != [3]int{1, 1, 1} || j.bf16In != nil || j.bf16Out != nil || j.inTail != nil || j.outTail != nil {
+	if j.pitch > 0 || j.istep != [3]int{1, 1, 1} || j.bf16In != nil || j.bf16Out != nil || j.inTail != nil ||
+		j.outTail != nil {
 		return nil
 	}
 	_, l := tileSize[T](j.pt)

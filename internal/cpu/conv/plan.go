@@ -27,6 +27,7 @@ type job[T Float] struct {
 	clamp           bool
 	lo, hi          T
 	act             gemm.Activation
+	pitch           int        // Epilogue.Pitch
 	winograd        bool       // Winograd's algorithm is allowed
 	packInTask      *packer[T] // not nil: each task packs the weights that it needs
 	packed          *PackedWeights
@@ -122,6 +123,15 @@ func (j *job[T]) setEpilogue(ep *Epilogue[T]) {
 	}
 	j.clamp, j.lo, j.hi, j.act = ep.Clamp, ep.Lo, ep.Hi, ep.Act
 	j.packed, j.outTail, j.winograd = ep.Packed, ep.Tail, ep.Winograd
+	j.pitch = ep.Pitch
+}
+
+// outChannels is the number of channels of the image that the result is, or is a part of.
+func (j *job[T]) outChannels() int {
+	if j.pitch > 0 {
+		return j.pitch
+	}
+	return j.co * j.groups
 }
 
 // blank is the job without what changes from call to call: images, biases, caches.

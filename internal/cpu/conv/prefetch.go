@@ -107,7 +107,7 @@ func (j *job[T]) outputRange(b *block) addressRange {
 	if j.buffersResult() || !j.grad && j.res == nil && j.storesNonTemporal() {
 		return addressRange{}
 	}
-	total := j.co * j.groups
+	total := j.outChannels()
 	if j.storesBF16 { // the image is taken for one of 32 bits
 		total = ceilDiv(total, 2)
 	}

@@ -432,7 +432,7 @@ func (w *winogradJob) products(b *block, s *winogradScratch, v, u unsafe.Pointer
 func (w *winogradJob) finish(b *block, s *winogradScratch) {
 	j := w.job
 	m, edge := s.m, s.edge
-	total := j.co * j.groups
+	total := j.outChannels()
 	dst := resultBuffer{p: unsafe.Pointer(&j.out.Data[0]), pix: total, c0: -b.group * j.co}
 	if j.out.Last {
 		dst.line = j.outD[2] * total
