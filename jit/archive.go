@@ -177,7 +177,8 @@ func (a *archive) load() (*Module, error) {
 	}
 	obj, ok := root.X.(*graph.Object)
 	if !ok {
-		return nil, fmt.Errorf("%w: data.pkl holds no object of a class of the archive but data, such as weights, which serialize.LoadStateDict reads", ErrFormat)
+		return nil, fmt.Errorf("%w: data.pkl holds no object of a class of the archive but data, such as weights, which "+
+			"serialize.LoadStateDict reads", ErrFormat)
 	}
 	if !p.lite {
 		if err := a.unit.translateAll(); err != nil {

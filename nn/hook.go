@@ -243,6 +243,7 @@ func runHooked(m Module, in []*Tensor, forward func([]*Tensor) []*Tensor) []*Ten
 	case h.isInside():
 		return observed(m, in, forward)
 	}
+	m = wholeOf(m.moduleBase(), m) // Forward may be that of an embedded module
 	for _, f := range h.pre {
 		if r := (*f)(m, in); r != nil {
 			in = r

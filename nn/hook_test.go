@@ -123,3 +123,26 @@ func TestHooksOfSeveralResults(t *testing.T) {
 		t.Errorf("gradient %v, want 6", g)
 	}
 }
+
+// embedding is a layer whose Forward is that of a module it embeds.
+type embedding struct{ *nn.Sequential }
+
+// Hooks are given the module that they were registered for, not the embedded one whose Forward runs.
+func TestHooksOfEmbedding(t *testing.T) {
+	e := nn.New(&embedding{nn.NewSequential(nn.NewLinear(2, 2))})
+	root := nn.NewSequential(e)
+	var got []nn.Module
+	see := func(m nn.Module) { got = append(got, m) }
+	nn.RegisterForwardPreHook(e, func(m nn.Module, _ []*torch.Tensor) []*torch.Tensor { see(m); return nil })
+	nn.RegisterForwardHook(e, func(m nn.Module, _ []*torch.Tensor, _ *torch.Tensor) *torch.Tensor { see(m); return nil })
+	e.RegisterFullBackwardHook(func(m nn.Module, _, _ []*torch.Tensor) []*torch.Tensor { see(m); return nil })
+	root.Forward(torch.Ones([]int{1, 2}).SetRequiresGrad(true)).Sum().Backward()
+	if len(got) != 3 {
+		t.Fatalf("%d calls of hooks, want 3", len(got))
+	}
+	for i, m := range got {
+		if m != nn.Module(e) {
+			t.Errorf("hook %d is given %T", i, m)
+		}
+	}
+}

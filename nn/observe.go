@@ -11,9 +11,7 @@ func observed(m Module, in []*Tensor, forward func([]*Tensor) []*Tensor) (out []
 	if !tensor.IsObserved() {
 		return forward(in)
 	}
-	if s := m.moduleBase().self; s != nil { // a type that embeds m
-		m = s
-	}
+	m = wholeOf(m.moduleBase(), m)
 	tensor.InRegion(tensor.Region{Kind: tensor.RegionModule, Name: className(m), Of: m}, func() []*Tensor {
 		out = forward(in)
 		return out

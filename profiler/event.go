@@ -256,7 +256,8 @@ func inputsOf(c *tensor.Ctx) []Input {
 			in.Type = "TensorList"
 			for _, x := range c.Tensors(i) {
 				e := inputOf(x)
-				in.Shapes, in.Strides = append(in.Shapes, e.Shape), append(in.Strides, e.Stride)
+				in.Shapes = append(in.Shapes, append([]int{}, e.Shape...))
+				in.Strides = append(in.Strides, append([]int{}, e.Stride...))
 			}
 		case tensor.KNone:
 		case tensor.KInts, tensor.KFloats:

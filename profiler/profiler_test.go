@@ -148,8 +148,8 @@ func TestSchedule(t *testing.T) {
 	for step := range 8 {
 		actions = append(actions, first(step))
 	}
-	if want := []profiler.Action{0, profiler.RecordAndSave, 0, 0, 0, profiler.RecordAndSave, 0, 0}; !slices.Equal(actions,
-		want) {
+	save := profiler.RecordAndSave
+	if want := []profiler.Action{0, save, 0, 0, 0, save, 0, 0}; !slices.Equal(actions, want) {
 		t.Errorf("without the first wait: %v, want %v", actions, want)
 	}
 	if err := torch.Try(func() { profiler.Schedule(profiler.Cycle{}) }); err == nil {

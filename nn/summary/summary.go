@@ -39,7 +39,6 @@ type Table struct {
 // that call their hooks (all of package nn do; a module of your own does when its Forward uses Base.Run).
 func Of(m nn.Module, x *tensor.Tensor) (*Table, error) {
 	t := &Table{InputShape: x.Shape(), InputBytes: x.Numel() * x.ElementSize()}
-	rows := map[nn.Module]*Row{}
 	var order []*Row
 	var handles []nn.Handle
 	defer func() {
@@ -69,9 +68,8 @@ func Of(m nn.Module, x *tensor.Tensor) (*Table, error) {
 				t.Trainable += p.Numel()
 			}
 		}
-		rows[c], order = r, append(order, r)
-		h := nn.RegisterForwardHook(c, func(c nn.Module, _ []*tensor.Tensor, out *tensor.Tensor) *tensor.Tensor {
-			r := rows[c]
+		order = append(order, r)
+		h := nn.RegisterForwardHook(c, func(_ nn.Module, _ []*tensor.Tensor, out *tensor.Tensor) *tensor.Tensor {
 			r.Output = append([]int(nil), out.Shape()...)
 			r.Calls++
 			r.MultAdds += multAdds(c, out)

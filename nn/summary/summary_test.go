@@ -89,6 +89,22 @@ func compare(t *testing.T, name, got string, err error) {
 	}
 }
 
+// Blocks of this network are types that embed a Sequential; a row each has their shapes.
+func TestEmbedded(t *testing.T) {
+	table, err := summary.Of(models.NewMobileNetV2(), torch.Zeros([]int{1, 3, 32, 32}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := table.Rows[2]; r.Name != "features.0" || r.Class != "Conv2dNormActivation" || len(r.Output) != 4 ||
+		r.Output[1] != 32 {
+		t.Errorf("row %+v", r)
+	}
+	text, err := summary.TorchInfo(models.NewMobileNetV2(), []*torch.Tensor{torch.Zeros([]int{1, 3, 32, 32})})
+	if err != nil || !strings.Contains(text, "Total params: 3,504,872") {
+		t.Errorf("%s%v", text, err)
+	}
+}
+
 func TestTorchSummary(t *testing.T) {
 	for _, c := range []struct {
 		name string

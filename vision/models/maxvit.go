@@ -71,7 +71,8 @@ func newRelativeAttention(dim, headDim, side int) *RelativePositionalMultiHeadAt
 	table := torch.Empty([]int{(2*side - 1) * (2*side - 1), heads})
 	m := &RelativePositionalMultiHeadAttention{ToQKV: nn.NewLinear(dim, 3*dim), Merge: nn.NewLinear(dim, dim),
 		RelativePositionBiasTable: nn.NewParameter(table), headDim: headDim,
-		RelativePositionIndex: tensor.FromSlice(relativeIndex(side, side), side*side, side*side)}
+		RelativePositionIndex: tensor.FromSlice(relativeIndex(side, side), side*side, side*side).
+			To(tensor.DefaultDevice())}
 	truncNormal(m.RelativePositionBiasTable, 0.02)
 	return nn.New(m)
 }

@@ -50,6 +50,24 @@ func TestWeights(t *testing.T) {
 	}
 }
 
+// Networks that are made for a device lie there, with all that they look up.
+func TestOnDevice(t *testing.T) {
+	meta := tensor.Device{Type: tensor.MetaDevice}
+	for _, name := range []string{"maxvit_t", "swin_t", "swin_v2_t", "inception_v3"} {
+		torch.WithDevice(meta, func() {
+			m, err := GetModel(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for key, x := range nn.StateDict(m).All() {
+				if x.Device() != meta {
+					t.Errorf("%s: %s is on %s", name, key, x.Device())
+				}
+			}
+		})
+	}
+}
+
 // Settings that cannot be are refused.
 func TestRefused(t *testing.T) {
 	for name, f := range map[string]func(){

@@ -42,7 +42,7 @@ func newWindowAttention(dim int, window, shift [2]int, heads int, v2 bool) *Shif
 	m := &ShiftedWindowAttention{QKV: nn.NewLinear(dim, 3*dim), Proj: nn.NewLinear(dim, dim), window: window,
 		shift: shift, heads: heads}
 	h, w := window[0], window[1]
-	m.RelativePositionIndex = tensor.FromSlice(relativeIndex(h, w))
+	m.RelativePositionIndex = tensor.FromSlice(relativeIndex(h, w)).To(tensor.DefaultDevice())
 	if !v2 {
 		m.RelativePositionBiasTable = nn.NewParameter(torch.Zeros([]int{(2*h - 1) * (2*w - 1), heads}))
 		truncNormal(m.RelativePositionBiasTable, 0.02)
@@ -69,7 +69,7 @@ func logOffsets(h, w int) *tensor.Tensor {
 			table = append(table, scaled(y, h), scaled(x, w))
 		}
 	}
-	return tensor.FromSlice(table, 1, 2*h-1, 2*w-1, 2)
+	return tensor.FromSlice(table, 1, 2*h-1, 2*w-1, 2).To(tensor.DefaultDevice())
 }
 
 // bias is the number for each offset, (1, heads, h·w, h·w).
