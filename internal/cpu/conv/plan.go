@@ -281,7 +281,8 @@ func (j *job[T]) sharePanels(taps, bands int) {
 	}
 	// Where there are many bands, a task has all panels, so that each band is read once.
 	j.panels = min(max(taskWork/per, least, total*bands/enoughTasks, 1), total)
-	if bands*ceilDiv(total, j.panels) < minTasks {
+	even := j.grid[1] == 1 && j.direct && bands%evenTasks == 0 && j.ocols%j.nr > 0
+	if bands*ceilDiv(total, j.panels) < minTasks && !even { // else one task in each band would have less to do
 		// Bands are read more than once, so that no processor is left idle.
 		j.panels = max(total*bands/minTasks, 1)
 	}
@@ -328,8 +329,10 @@ func (j *job[T]) shareLine(taps, px int) int {
 		j.xb = ceilDiv(gx, b)
 		j.sharePanels(taps, lines*b)
 		tasks := lines * ceilDiv(gx, j.xb) * j.npb
-		// The idle time of two and of four processors, and the weights, which are read once for every block.
+		// The idle time of two and of four processors, also because of a last panel that is partly empty, and the
+		// weights, which are read once for every block.
 		cost := float64(roundUp(tasks, 2)+roundUp(tasks, 4)) / float64(tasks) * (1 + 8/float64(j.xb))
+		cost *= float64(j.npb*min(j.panels*j.nr, j.ocols)) / float64(j.ocols)
 		if cost < best {
 			best, x = cost, j.xb
 		}
