@@ -232,12 +232,14 @@ func (j *job) task(image, s0, s1, u0, u1 int) {
 	}
 	var sums [tileRows*tileCols + 16]int32
 	args := kernelArgs{lda: step, ldo: j.pitch, neg: -int32(j.zero)}
-	args.tile = unsafe.Pointer(&sums[int(-uintptr(unsafe.Pointer(&sums))&63)/4])
+	line := int(-uintptr(unsafe.Pointer(&sums))&63) / 4
 	p := &args
+	one := besides() && j.flat && j.segments*j.length == 1 && j.f[0].kind == kindFloats && !j.w[0].depthwise
 	var fix []int32
 	for u := u0; u < u1; u++ {
 		group, strip := u/j.strips, u%j.strips
 		w, f := j.w[group], j.f[group]
+		args.tile = unsafe.Pointer(&sums[line]) // through p, the sums would go to the heap
 		if !w.plain && (u == u0 || strip == 0) {
 			fix = j.rowSums(p, fix, src, first, group, s0, s1, segment)
 		}
@@ -266,6 +268,11 @@ func (j *job) task(image, s0, s1, u0, u1 int) {
 					p.tiles = min(n/rows, max(1, callSteps/(w.Runs*w.steps)))
 					rows *= p.tiles
 				}
+				beside := 1
+				if one {
+					beside = max(1, min(tileRows, callSteps/(w.Runs*w.steps), w.N/tileCols-strip, u1-u))
+					p.tiles = beside
+				}
 				if j.three {
 					p.taps = unsafe.Pointer(&j.taps[0])
 					depth3(p, j.Stride[2])
@@ -273,6 +280,7 @@ func (j *job) task(image, s0, s1, u0, u1 int) {
 					w.sum(p, j.taps)
 				}
 				if !early {
+					p.tiles = beside
 					p.rowFix = nil
 					if !w.plain {
 						p.rowFix = unsafe.Pointer(&fix[done])
@@ -282,6 +290,7 @@ func (j *job) task(image, s0, s1, u0, u1 int) {
 				done += rows
 				n -= rows
 				a, out = a+rows*step, out+rows*j.pitch
+				u += beside - 1
 			}
 		}
 	}
