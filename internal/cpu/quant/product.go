@@ -2,6 +2,7 @@ package quant
 
 import (
 	"fmt"
+	"sync"
 	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/mem"
@@ -55,7 +56,8 @@ func Multiply(w *Weights, in Input, rows int, r *Result) {
 // Convolve computes a convolution. There are weights for each group; a depthwise convolution has one, whose columns are
 // the channels, if their zero points are 0.
 func Convolve(g *Geometry, w []*Weights, in Input, r *Result) {
-	j := &job{Geometry: *g, w: w, in: in}
+	j := jobs.Get().(*job)
+	*j = job{Geometry: *g, w: w, in: in, f: j.f[:0], taps: j.taps[:0]}
 	total := g.Batch * volume(g.Out)
 	outs := w[0].N * len(w)
 	p, n, size := r.memory()
@@ -70,13 +72,18 @@ func Convolve(g *Geometry, w []*Weights, in Input, r *Result) {
 	if in.signed {
 		j.zero += 128
 	}
-	j.f = make([]*finishing, len(w))
 	for i := range w {
-		j.f[i] = w[i].finishing(r, in.Scale, j.zero)
+		j.f = append(j.f, w[i].finishing(r, in.Scale, j.zero))
 	}
 	j.plan(total)
 	j.run()
+	clear(j.f)
+	*j = job{f: j.f, taps: j.taps}
+	jobs.Put(j)
 }
+
+// jobs are those that are done: a product of one row takes little longer than making one.
+var jobs = sync.Pool{New: func() any { return new(job) }}
 
 // job is a convolution with its plan. The positions of the result are cut into segments: the rows of an image, whose
 // rows of A lie at equal distances, or pieces of a matrix.
@@ -136,7 +143,6 @@ func (j *job) plan(total int) {
 	if j.padded = j.In; j.copied && !j.flat {
 		j.padded = needs
 	}
-	j.taps = make([]int, 0, w.Runs)
 	wide := j.Kernel[2]
 	if w.Runs < volume(j.Kernel) {
 		wide = 1
