@@ -117,7 +117,7 @@ func (u *fuser) quantumOf(n *Node, quantizes bool) (q quantum, ok bool) {
 // bytesType is the dtype of bytes, as the node that makes them says it; so many nodes are followed back.
 func (u *fuser) bytesType(v *Value, steps int) (dt tensor.DType, ok bool) {
 	n := v.Node
-	if n == nil || steps == 0 || len(n.Out) != 1 && n.Op != maxPool1dBytes {
+	if n == nil || steps == 0 || len(n.Out) != 1 && n.Op != maxPool1dBytes && n.Op != ListUnpack {
 		return 0, false
 	}
 	if t, ok := u.constTensor(v); ok && t != nil {
@@ -130,7 +130,7 @@ func (u *fuser) bytesType(v *Value, steps int) (dt tensor.DType, ok bool) {
 	switch {
 	case n.Op == "gotorch::bytes_map":
 		return u.bytesType(n.In[1], 1)
-	case bytesMove[n.Op], n.Op == "aten::alias", n.Op == "gotorch::bytes_max_pool2d", n.Op == maxPool1dBytes:
+	case bytesMove[n.Op], bytesFill[n.Op], bytesSplit[n.Op], n.Op == ListUnpack, n.Op == "aten::alias", n.Op == "gotorch::bytes_max_pool2d", n.Op == maxPool1dBytes:
 		return u.bytesType(n.In[0], steps-1)
 	}
 	if o := n.Operator; o != nil {
@@ -205,8 +205,10 @@ func (u *fuser) quantized(n *Node) {
 		u.quantizedCat(n)
 	case n.Op == "aten::avg_pool2d" || n.Op == "aten::adaptive_avg_pool2d" || n.Op == "aten::mean.dim":
 		u.quantizedAverage(n)
-	case bytesMove[n.Op]:
+	case bytesMove[n.Op] || bytesFill[n.Op]:
 		u.quantizedMove(n)
+	case bytesSplit[n.Op]:
+		u.quantizedSplit(n)
 	case quantizers[n.Op]:
 		u.requantized(n)
 	default:
@@ -424,12 +426,23 @@ func (u *fuser) quantizedPair(n *Node) {
 }
 
 // bytesMove are operators that take elements from one place to another, or choose among them: they do with bytes what
-// they do with the numbers that these stand for. Their first argument is the only tensor.
+// they do with the numbers that these stand for. Their first argument is the only tensor but for indices.
 var bytesMove = map[string]bool{"aten::max_pool1d": true, "aten::max_pool2d": true, "aten::max_pool3d": true,
 	"aten::reshape": true, "aten::view": true, "aten::flatten.using_ints": true, "aten::permute": true,
 	"aten::transpose.int": true, "aten::squeeze": true, "aten::squeeze.dim": true, "aten::unsqueeze": true,
 	"aten::slice.Tensor": true, "aten::select.int": true, "aten::contiguous": true, "aten::t": true,
-	"aten::expand": true, "aten::narrow": true, "aten::dropout": true}
+	"aten::expand": true, "aten::narrow": true, "aten::dropout": true, "aten::index_select": true, "aten::tile": true,
+	"aten::repeat": true, "aten::flip": true, "aten::roll": true, "aten::pixel_shuffle": true,
+	"aten::pixel_unshuffle": true, "aten::channel_shuffle": true, "onnx::reshape": true, "onnx::depth_to_space": true,
+	"onnx::space_to_depth": true}
+
+// bytesFill are operators that do so, too, but put a number around or between the elements: moveArgs says where they
+// can do it with bytes.
+var bytesFill = map[string]bool{"aten::constant_pad_nd": true, "onnx::pad": true, "onnx::resize": true}
+
+// bytesSplit are operators that make a list of parts of a tensor, their first argument.
+var bytesSplit = map[string]bool{"aten::split.Tensor": true, "aten::split_with_sizes": true, "aten::chunk": true,
+	"aten::unbind.int": true, "onnx::split": true}
 
 // maxPool1dBytes is max_pool1d of bytes: the operator of that name takes floats only.
 const maxPool1dBytes = "aten::max_pool1d_with_indices"
@@ -446,8 +459,11 @@ func (u *fuser) quantizedMove(n *Node) {
 	if !ok || !u.own(n) || u.next(n.Out[0], n.Block) == nil {
 		return
 	}
+	args, ok := moveArgs(n, &x)
+	if !ok {
+		return
+	}
 	moved := &Block{Func: n.Block.Func, pos: n.Pos}
-	args := append([]any{x.bytes}, anys(n.In[1:])...)
 	name := n.Op
 	switch name {
 	case "aten::max_pool1d":
@@ -463,6 +479,70 @@ func (u *fuser) quantizedMove(n *Node) {
 	v := moved.Call1(name, args...)
 	insertBefore(n, moved.Nodes)
 	u.replace([]*Node{n}, x.node.Op, append([]any{v}, anys(x.node.In[1:])...)...)
+}
+
+// moveArgs are the arguments of n, an operator of bytesMove or bytesFill, on bytes. ok is false where it would put a
+// number among them that no byte stands for.
+func moveArgs(n *Node, x *quantum) (args []any, ok bool) {
+	args = append([]any{x.bytes}, anys(n.In[1:])...)
+	word := func(i int) string {
+		if v := n.In[i].Node; v != nil && v.Op == Constant {
+			s, _ := v.Const.X.(string)
+			return s
+		}
+		return ""
+	}
+	switch n.Op {
+	case "aten::constant_pad_nd":
+		if len(n.In) < 3 {
+			args = append(args, nil)
+		}
+		fill := 0.0
+		if len(n.In) > 2 {
+			if fill, ok = constNumber(n.In[2], 0); !ok {
+				return nil, false
+			}
+		}
+		scale, zero, _ := x.one()
+		q := math.RoundToEven(fill/scale) + float64(zero)
+		if !(q >= float64(x.lo) && q <= float64(x.hi)) || float32(q-float64(zero))*float32(scale) != float32(fill) {
+			return nil, false
+		}
+		args[2] = int(q)
+	case "onnx::pad": // modes that repeat elements
+		return args, slices.Contains([]string{"edge", "reflect", "wrap"}, word(2))
+	case "onnx::resize": // without places outside of the tensor
+		return args, word(5) == "nearest" && word(6) != "" && word(6) != "tf_crop_and_resize"
+	}
+	return args, true
+}
+
+// quantizedSplit has n split the bytes, whose parts are dequantized.
+func (u *fuser) quantizedSplit(n *Node) {
+	x, _, _, ok := u.dequantized(n.In[0], n)
+	if !ok || u.a.isWritten(n.Out[0]) {
+		return
+	}
+	unpack := u.next(n.Out[0], n.Block)
+	if unpack == nil || unpack.Op != ListUnpack || u.a.between(n, unpack, x.bytes) {
+		return
+	}
+	types := make([]*Type, len(unpack.Out))
+	for i, v := range unpack.Out {
+		if u.uses[v] > 1 || u.a.isWritten(v) || u.a.escapes[u.a.class(v)] {
+			return
+		}
+		types[i] = v.Type
+	}
+	scratch := &Block{Func: n.Block.Func, pos: n.Pos}
+	parts := scratch.Unpack(scratch.Call1(n.Op, append([]any{x.bytes}, anys(n.In[1:])...)...), types...)
+	for i, v := range unpack.Out {
+		d := scratch.Call(x.node.Op, append([]any{parts[i]}, anys(x.node.In[1:])...)...)
+		d.Out[0], v.Node = v, d
+		u.uses[parts[i]], u.user[parts[i]] = 1, d
+	}
+	insertBefore(unpack, scratch.Nodes)
+	u.dead[n], u.dead[unpack] = true, true
 }
 
 // requantized is for a quantization of what was dequantized: the bytes themselves, or others by a table.
@@ -589,6 +669,11 @@ func (u *fuser) earlier(n *Node) {
 		u.next(move.Out[0], n.Block) != n || u.next(move.In[0], n.Block) != move || u.a.isWritten(move.In[0]) ||
 		!u.readsBytes(move) {
 		return
+	}
+	for _, v := range move.In[1:] {
+		if u.a.between(move, n, v) {
+			return
+		}
 	}
 	if _, ok := u.quantumOf(move.In[0].Node, false); ok { // the bytes themselves are moved, see quantizedMove
 		return

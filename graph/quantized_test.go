@@ -135,6 +135,31 @@ func TestQuantized(t *testing.T) {
 			y := p.both(p.Call1("aten::transpose.int", x, 1, 2), 0.05, 3)
 			return p.quantize(p.Call1("aten::reshape", y, []int{2, -1}), 0.05, 3)
 		}, "aten::transpose.int aten::alias aten::reshape gotorch::bytes_map"},
+		{"elements by their places", []int{2, 4, 4, 4}, func(p pairs, x *graph.Value) *graph.Value {
+			y := p.both(p.Call1("aten::index_select", x, 1, torch.FromSlice([]int64{3, 0, 3, 1})), 0.05, 3)
+			y = p.both(p.Call1("aten::flip", p.Call1("aten::roll", y, []int{1}, []int{2}), []int{3}), 0.05, 3)
+			y = p.both(p.Call1("aten::pixel_unshuffle", p.Call1("aten::pixel_shuffle", y, 2), 2), 0.05, 3)
+			y = p.both(p.Call1("aten::tile", p.Call1("aten::repeat", y, []int{1, 2, 1, 1}), []int{2}), 0.05, 3)
+			return p.quantize(p.Call1("aten::channel_shuffle", y, 2), 0.06, 3)
+		}, "aten::index_select aten::alias aten::roll aten::alias aten::flip aten::pixel_shuffle aten::alias " +
+			"aten::pixel_unshuffle aten::repeat aten::alias aten::tile aten::channel_shuffle gotorch::bytes_map"},
+		{"padding", []int{2, 3, 4}, func(p pairs, x *graph.Value) *graph.Value {
+			y := p.both(p.Call1("aten::constant_pad_nd", x, []int{1, 2}, 0), 0.05, 3)
+			return p.quantize(p.Call1("aten::constant_pad_nd", y, []int{0, 0, 1, 0}), 0.06, 3)
+		}, "aten::constant_pad_nd aten::alias aten::constant_pad_nd gotorch::bytes_map"},
+		{"padding by what no byte stands for", []int{2, 3, 4}, func(p pairs, x *graph.Value) *graph.Value {
+			return p.quantize(p.Call1("aten::constant_pad_nd", x, []int{1, 2}, 0.07), 0.05, 3)
+		}, "quantized_decomposed::dequantize_per_tensor aten::constant_pad_nd quantized_decomposed::quantize_per_tensor"},
+		{"parts", []int{2, 6, 4}, func(p pairs, x *graph.Value) *graph.Value {
+			a := p.Unpack(p.Call1("aten::split_with_sizes", x, []int{2, 4}, 1), graph.Tensor, graph.Tensor)
+			b := p.Unpack(p.Call1("aten::chunk", p.both(a[1], 0.05, 3), 2, 1), graph.Tensor, graph.Tensor)
+			return p.quantize(p.Call1("aten::cat", p.List(graph.Tensor, b[0], a[0]), 2), 0.05, 3)
+		}, "aten::split_with_sizes prim::ListUnpack aten::alias aten::chunk prim::ListUnpack prim::ListConstruct aten::cat"},
+		{"parts that are read twice", []int{2, 6, 4}, func(p pairs, x *graph.Value) *graph.Value {
+			a := p.Unpack(p.Call1("aten::split.Tensor", x, 3, 1), graph.Tensor, graph.Tensor)
+			return p.quantize(p.Call1("aten::cat", p.List(graph.Tensor, a[0], a[0], a[1]), 2), 0.05, 3)
+		}, "quantized_decomposed::dequantize_per_tensor aten::split.Tensor prim::ListUnpack prim::ListConstruct aten::cat " +
+			"quantized_decomposed::quantize_per_tensor"},
 		{"a number that is changed in place", []int{2, 3, 4}, func(p pairs, x *graph.Value) *graph.Value {
 			y := p.both(p.Call1("aten::neg", x), 0.03, 2)
 			p.Call("aten::mul_.Scalar", p.Call1("aten::select.int", y, 0, 0), 0.5)

@@ -60,7 +60,9 @@ type kernelArgs struct {
 	zeroInt int32          // the zero point where it is added after rounding, else 0
 	floor   float32        // the least result that is a float
 	init    unsafe.Pointer // []int32: what the sums of each column begin with where dot makes the result; or nil
-	tiles   int            // how many tiles dot computes then, below each other; it moves a and out
+	// How many tiles dot computes then, below each other; it moves a and out. With one row and without init, tiles lie
+	// beside each other: see besides.
+	tiles int
 }
 
 // The kinds of results.

@@ -43,6 +43,10 @@ var noBase [tileCols]int32
 // finishes reports whether dot makes results by itself.
 func finishes() bool { return cpu.HasVNNI }
 
+// besides reports whether dot and finish take several tiles of one row, beside each other, where the result is floats.
+// The columns of all of them exist.
+func besides() bool { return cpu.HasVNNI && cpu.HasAVX512 }
+
 // dotRows is the most rows of a tile of a product.
 func dotRows() int {
 	switch {

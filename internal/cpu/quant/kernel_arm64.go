@@ -10,6 +10,9 @@ func dotNEON(p *kernelArgs)
 // finishes reports whether dot makes results by itself.
 func finishes() bool { return false }
 
+// besides reports whether dot and finish take several tiles of one row.
+func besides() bool { return false }
+
 // dotRows is the most rows of a tile of a product.
 func dotRows() int {
 	if cpu.HasDotProd {

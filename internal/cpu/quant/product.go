@@ -2,6 +2,7 @@ package quant
 
 import (
 	"fmt"
+	"sync"
 	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/mem"
@@ -55,7 +56,8 @@ func Multiply(w *Weights, in Input, rows int, r *Result) {
 // Convolve computes a convolution. There are weights for each group; a depthwise convolution has one, whose columns are
 // the channels, if their zero points are 0.
 func Convolve(g *Geometry, w []*Weights, in Input, r *Result) {
-	j := &job{Geometry: *g, w: w, in: in}
+	j := jobs.Get().(*job)
+	*j = job{Geometry: *g, w: w, in: in, f: j.f[:0], taps: j.taps[:0]}
 	total := g.Batch * volume(g.Out)
 	outs := w[0].N * len(w)
 	p, n, size := r.memory()
@@ -70,13 +72,18 @@ func Convolve(g *Geometry, w []*Weights, in Input, r *Result) {
 	if in.signed {
 		j.zero += 128
 	}
-	j.f = make([]*finishing, len(w))
 	for i := range w {
-		j.f[i] = w[i].finishing(r, in.Scale, j.zero)
+		j.f = append(j.f, w[i].finishing(r, in.Scale, j.zero))
 	}
 	j.plan(total)
 	j.run()
+	clear(j.f)
+	*j = job{f: j.f, taps: j.taps}
+	jobs.Put(j)
 }
+
+// jobs are those that are done: a product of one row takes little longer than making one.
+var jobs = sync.Pool{New: func() any { return new(job) }}
 
 // job is a convolution with its plan. The positions of the result are cut into segments: the rows of an image, whose
 // rows of A lie at equal distances, or pieces of a matrix.
@@ -136,7 +143,6 @@ func (j *job) plan(total int) {
 	if j.padded = j.In; j.copied && !j.flat {
 		j.padded = needs
 	}
-	j.taps = make([]int, 0, w.Runs)
 	wide := j.Kernel[2]
 	if w.Runs < volume(j.Kernel) {
 		wide = 1
@@ -232,12 +238,14 @@ func (j *job) task(image, s0, s1, u0, u1 int) {
 	}
 	var sums [tileRows*tileCols + 16]int32
 	args := kernelArgs{lda: step, ldo: j.pitch, neg: -int32(j.zero)}
-	args.tile = unsafe.Pointer(&sums[int(-uintptr(unsafe.Pointer(&sums))&63)/4])
+	line := int(-uintptr(unsafe.Pointer(&sums))&63) / 4
 	p := &args
+	one := besides() && j.flat && j.segments*j.length == 1 && j.f[0].kind == kindFloats && !j.w[0].depthwise
 	var fix []int32
 	for u := u0; u < u1; u++ {
 		group, strip := u/j.strips, u%j.strips
 		w, f := j.w[group], j.f[group]
+		args.tile = unsafe.Pointer(&sums[line]) // through p, the sums would go to the heap
 		if !w.plain && (u == u0 || strip == 0) {
 			fix = j.rowSums(p, fix, src, first, group, s0, s1, segment)
 		}
@@ -266,6 +274,11 @@ func (j *job) task(image, s0, s1, u0, u1 int) {
 					p.tiles = min(n/rows, max(1, callSteps/(w.Runs*w.steps)))
 					rows *= p.tiles
 				}
+				beside := 1
+				if one {
+					beside = max(1, min(tileRows, callSteps/(w.Runs*w.steps), w.N/tileCols-strip, u1-u))
+					p.tiles = beside
+				}
 				if j.three {
 					p.taps = unsafe.Pointer(&j.taps[0])
 					depth3(p, j.Stride[2])
@@ -273,6 +286,7 @@ func (j *job) task(image, s0, s1, u0, u1 int) {
 					w.sum(p, j.taps)
 				}
 				if !early {
+					p.tiles = beside
 					p.rowFix = nil
 					if !w.plain {
 						p.rowFix = unsafe.Pointer(&fix[done])
@@ -282,6 +296,7 @@ func (j *job) task(image, s0, s1, u0, u1 int) {
 				done += rows
 				n -= rows
 				a, out = a+rows*step, out+rows*j.pitch
+				u += beside - 1
 			}
 		}
 	}

@@ -252,7 +252,8 @@ func TestMultiply(t *testing.T) {
 	eachPath(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(1, 2))
 		for _, c := range []struct{ rows, k, n int }{{1, 1, 1}, {1, 4, 32}, {2, 64, 33}, {3, 5, 31}, {13, 63, 64},
-			{14, 64, 65}, {15, 31, 1}, {113, 20, 40}, {230, 12, 96}, {1, 9000, 5}, {5, 8193, 3}, {20, 100, 70}} {
+			{14, 64, 65}, {15, 31, 1}, {113, 20, 40}, {230, 12, 96}, {1, 9000, 5}, {5, 8193, 3}, {20, 100, 70}, {1, 37, 600},
+			{1, 1000, 513}} {
 			one := [3]int{1, 1, 1}
 			for i, l := range variants(r, Geometry{Batch: 1, Channels: c.k, Groups: 1, In: [3]int{1, 1, c.rows},
 				Out: [3]int{1, 1, c.rows}, Kernel: one, Stride: one, Dilated: one}, c.n) {

@@ -142,6 +142,8 @@ func (g *gen) load() {
 //
 // With few rows a lane's sums are kept in several registers, as otherwise each instruction waits for the one before.
 //
+// The product of one row goes on with the strips of weights beside the first, as many as offTiles says.
+//
 // With offInit the result is made of the sums while they are in registers, as finishAVX512 makes it for kindAfter, for
 // unsigned bytes and without sums that int32 does not hold after scaling: then saturating packs limit the numbers.
 func (g *gen) dotVNNI() {
@@ -228,6 +230,14 @@ func (g *gen) dotVNNI() {
 		g.I("TESTQ R13, R13")
 		g.I("JNE %s_finish", label)
 		g.storeTile(rows)
+		if rows == 1 { // the strip beside, whose weights follow
+			g.I("DECQ %d(AX)", offTiles)
+			g.I("JLE %s_stored", label)
+			g.I("ADDQ $%d, R12", cols*4)
+			g.fetch(arg{offTaps, "DX"}, arg{offCount, "R11"})
+			g.I("JMP %s", label)
+			g.L("%s_stored:", label)
+		}
 		g.I("VZEROUPPER")
 		g.I("RET")
 		g.L("%s_finish:", label)
@@ -445,6 +455,7 @@ func (g *gen) depth3(step int) {
 func (g *gen) finishAVX512() {
 	const name = "finishAVX512"
 	g.function(name)
+	g.L("%s_start:", name)
 	g.fetch(arg{offTile, "SI"}, arg{offOut, "DX"}, arg{offLDO, "R8"}, arg{offRows, "CX"}, arg{offKind, "R9"},
 		arg{offRowFix, "R10"}, arg{offMask, "BX"})
 	g.I("KMOVD BX, K1")
@@ -549,6 +560,18 @@ func (g *gen) finishAVX512() {
 		g.I("ADDQ R8, DX")
 		g.I("DECQ CX")
 		g.I("JG %s", label)
+		if k == kindFloats { // the strip beside, see kernelArgs.tiles
+			g.I("DECQ %d(AX)", offTiles)
+			g.I("JLE %s_done", label)
+			for _, off := range []int{offTile, offOut, offSums, offMul, offPlus, offZeros} {
+				g.I("ADDQ $%d, %d(AX)", cols*4, off)
+			}
+			g.I("CMPQ %d(AX), $0", offBase)
+			g.I("JEQ %s", name+"_start")
+			g.I("ADDQ $%d, %d(AX)", cols*4, offBase)
+			g.I("JMP %s", name+"_start")
+			g.L("%s_done:", label)
+		}
 		g.I("VZEROUPPER")
 		g.I("RET")
 	}
