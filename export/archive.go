@@ -267,7 +267,8 @@ func (a *archive) tensors(p *Program, dir, config string, constants bool) error 
 		}
 		w := &Weight{Name: name, Parameter: c.Param, constant: constants}
 		switch {
-		case strings.HasPrefix(path.Base(c.Path), "custom_obj_"): // an object; a program that uses it is refused
+		case strings.HasPrefix(path.Base(c.Path), "custom_obj_"), strings.HasPrefix(path.Base(c.Path), "opaque_obj_"):
+			// an object; a program that uses it is refused
 		case c.Pickle:
 			w.Tensor, err = a.pickled(dir + c.Path)
 		default:

@@ -17,7 +17,7 @@ import (
 )
 
 // seeds are small programs: a layer with a batch that varies, one with batch norm, and one with a branch and loops.
-func seeds(f *testing.F) [][]byte {
+func seeds(f testing.TB) [][]byte {
 	f.Helper()
 	var out [][]byte
 	control := func(x *tensor.Tensor) *tensor.Tensor {

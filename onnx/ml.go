@@ -199,11 +199,19 @@ func (n *node) label(g *graph.Value, c classes) *value {
 func linearClassifier(n *node) []*value {
 	labels := n.labels("classlabels_ints", "classlabels_strings")
 	g := n.linear()
+	scores := n.post(g)
 	if labels.count == 2 && len(n.floats("intercepts")) == 1 {
-		g = n.block.Call1("aten::cat", n.block.List(graph.Tensor, n.call("aten::neg", g), g), 1)
+		// one score for both classes: as in ONNX Runtime the other one is what is missing from 1
+		both := func(other, g *graph.Value) *graph.Value {
+			return n.block.Call1("aten::cat", n.block.List(graph.Tensor, other, g), 1)
+		}
+		if n.str("post_transform", "NONE") != "LOGISTIC" { // the others are for as many scores as classes
+			scores = g
+		}
+		scores = both(n.call("aten::rsub.Scalar", scores, 1), scores)
+		g = both(n.call("aten::neg", g), g)
 	}
-	s := n.post(g)
-	return []*value{n.label(n.call("onnx::classify", g, labels.ints), labels), n.tensor(s, onnxpb.Float)}
+	return []*value{n.label(n.call("onnx::classify", g, labels.ints), labels), n.tensor(scores, onnxpb.Float)}
 }
 
 func linearRegressor(n *node) []*value {
@@ -248,7 +256,18 @@ func postTransform(x *T, kind string) *T {
 		zero := x.EqScalar(0)
 		return x.MaskedFillScalar(zero, math.Inf(-1)).Softmax(-1).MaskedFillScalar(zero, 0)
 	case "PROBIT":
-		return x.MulScalar(2).SubScalar(1).Erfinv().MulScalar(math.Sqrt2)
+		return probit(x)
 	}
 	return x
+}
+
+// probit is the inverse of the normal distribution's function by Winitzki's approximation of the inverse error
+// function, whose constants are those of ONNX Runtime: they differ from the exact value by up to 2e-4.
+func probit(p *T) *T {
+	const a = 0.147
+	x := p.MulScalar(2).SubScalar(1)
+	log := x.Mul(x).Neg().AddScalar(1).Log()
+	v := log.MulScalar(0.5).AddScalar(2 / (3.14159 * a))
+	y := v.Mul(v).Sub(log.MulScalar(1 / a)).Sqrt().Sub(v).Sqrt().MulScalar(math.Sqrt2)
+	return y.Copysign(x)
 }
