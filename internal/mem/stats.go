@@ -35,8 +35,8 @@ func ResetPeak() {
 // minKept is how much Shrink leaves in any case.
 const minKept = 16 << 20
 
-// Shrink gives free blocks back to the system until those that are left are a quarter of what is in use, the largest
-// first. It is for the end of work that will not be repeated and needs more memory than what follows.
+// Shrink gives free blocks back to the system, the largest first, until at most a quarter of what is in use, or minKept,
+// is left. It is for the end of work that needs more memory than what follows and will not be repeated.
 func Shrink() {
 	pool.Lock()
 	given := trim(max(minKept, pool.stats.Allocated/4))

@@ -22,9 +22,9 @@ func init() {
 			n := x.Size(-1)
 			if c.Has(1) {
 				n = c.Int(1)
-				if n <= 1 {
-					c.Fail(tensor.ErrValue, "N must be greater than 1.")
-				}
+			}
+			if n <= 1 {
+				c.Fail(tensor.ErrValue, "N must be greater than 1.")
 			}
 			c.Return(vandermonde(x, n))
 		},

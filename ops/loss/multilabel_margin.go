@@ -25,6 +25,15 @@ func multilabelCheck(c *Ctx, x, t *T) {
 	}
 }
 
+// checkListed refuses lists with what is no class, also behind their ends. arg counts the arguments from 1.
+func checkListed(c *Ctx, t *T, arg, classes int) {
+	for _, k := range op.Raw[int64](tensor.DenseAs(t, tensor.Int64)) {
+		if k < -1 || k >= int64(classes) {
+			c.Fail(tensor.ErrIndex, "argument #%d 'target' is out of range: got the class %d of %d", arg, k, classes)
+		}
+	}
+}
+
 // composedMultilabelMargin is the loss of each sample in public operators.
 func composedMultilabelMargin(x, t, isTarget *T) *T {
 	n, classes := samplesOfClasses(x)
@@ -149,16 +158,7 @@ func addOver[E real](sums, x []E, one, w E) int {
 func multilabelForward[E real](c *Ctx) {
 	x, t := c.T(0), c.T(1)
 	n, classes := samplesOfClasses(x)
-	for i, src := 0, op.Raw[int64](tensor.Dense(t)); i < n; i++ {
-		for _, k := range src[i*classes:][:classes] {
-			if k < 0 {
-				break
-			}
-			if k >= int64(classes) {
-				c.Fail(tensor.ErrIndex, "argument #2 'target' is out of range")
-			}
-		}
-	}
+	checkListed(c, t, 2, classes)
 	losses, marks := tensor.New([]int{n}, tensor.DTypeOf[E]()), inOrder[E](c.Out(1))
 	o, isTarget := op.Raw[E](losses), op.Raw[E](marks)
 	multilabelRows(x, t, func(row int, x, times, others []E, list []int) {
@@ -185,7 +185,8 @@ func multilabelForward[E real](c *Ctx) {
 
 func multilabelBackward[E real](c *Ctx) {
 	x, how := c.T(1), c.Int(3)
-	n, _ := samplesOfClasses(x)
+	n, classes := samplesOfClasses(x)
+	checkListed(c, c.T(2), 3, classes)
 	out := inOrder[E](c.Out(0))
 	g := c.T(0).Detach()
 	if g.Numel() == 1 {

@@ -310,3 +310,13 @@ func TestBiasGradientIsASum(t *testing.T) {
 		}
 	}
 }
+
+// The third power is the square by the matrix, in this order: with infinities it decides between infinity and NaN.
+func TestMatrixPowerOrder(t *testing.T) {
+	inf := math.Inf(1)
+	a := torch.TensorOf(-0.5, -2, -2.5, 2.75, -1.25, -2, -2, inf, 0).View([]int{3, 3})
+	want := a.MatMul(a).MatMul(a)
+	if got := a.MatrixPower(3); !got.NaNToNum().Equal(want.NaNToNum()) || !got.IsNaN().Equal(want.IsNaN()) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}

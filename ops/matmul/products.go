@@ -237,6 +237,10 @@ func init() {
 			c.Return(a.Clone(tensor.CloneOptions{MemoryFormat: tensor.ContiguousFormat}).CopyInPlace(eye))
 			return
 		}
+		if n == 3 { // in PyTorch's order, which the loop below would turn round
+			c.Return(a.MatMul(a).MatMul(a))
+			return
+		}
 		// the power in binary, from the lowest bit; -n overflows for the smallest int, but not as an unsigned number
 		left := uint(n)
 		var r *T

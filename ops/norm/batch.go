@@ -158,8 +158,11 @@ func batchInfer(c *Ctx, x *T, training bool) {
 			c.Fail(tensor.ErrShape, "%s should contain %d elements not %d", name, x.Size(1), t.Numel())
 		}
 	}
-	if !training && (c.T(3) == nil || c.T(4) == nil) {
+	switch mean, variance := c.T(3), c.T(4); {
+	case !training && (mean == nil || variance == nil):
 		c.Fail(tensor.ErrValue, "running_mean and running_var must be defined in evaluation mode")
+	case (mean == nil) != (variance == nil):
+		c.Fail(tensor.ErrValue, "running_mean and running_var must either both be None or neither be None")
 	}
 }
 
