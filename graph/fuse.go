@@ -26,8 +26,8 @@ import (
 // Fuse is called before the function runs for the first time.
 //
 // The fused operators (gotorch::conv_fused, gotorch::conv_pool_fused, gotorch::conv_depthwise_fused,
-// gotorch::conv_cat, gotorch::linear_packed) compute, where their arguments do not fit the kernels, as with an addition that broadcasts,
-// as the operators that they stand for.
+// gotorch::conv_cat, gotorch::linear_packed) compute, where their arguments do not fit the kernels, as with an addition
+// that broadcasts, as the operators that they stand for.
 func (f *Function) Fuse() { f.FuseWith(FuseOptions{}) }
 
 // FuseOptions are the options of FuseWith.
