@@ -130,7 +130,8 @@ func (u *fuser) bytesType(v *Value, steps int) (dt tensor.DType, ok bool) {
 	switch {
 	case n.Op == "gotorch::bytes_map":
 		return u.bytesType(n.In[1], 1)
-	case bytesMove[n.Op], bytesFill[n.Op], bytesSplit[n.Op], n.Op == ListUnpack, n.Op == "aten::alias", n.Op == "gotorch::bytes_max_pool2d", n.Op == maxPool1dBytes:
+	case bytesMove[n.Op], bytesFill[n.Op], bytesSplit[n.Op], n.Op == ListUnpack, n.Op == "aten::alias",
+		n.Op == "gotorch::bytes_max_pool2d", n.Op == maxPool1dBytes:
 		return u.bytesType(n.In[0], steps-1)
 	}
 	if o := n.Operator; o != nil {
