@@ -103,7 +103,7 @@ func each(t *testing.T, m nn.Module, x *torch.Tensor, f func(t *testing.T, p gra
 	}
 }
 
-func one(p graph.Model, ctx context.Context, x *torch.Tensor) (*torch.Tensor, error) {
+func one(ctx context.Context, p graph.Model, x *torch.Tensor) (*torch.Tensor, error) {
 	out, err := p.Run(ctx, map[string]*torch.Tensor{p.Inputs()[0].Name: x})
 	if err != nil {
 		return nil, err
@@ -137,16 +137,16 @@ func TestModelInputs(t *testing.T) {
 				t.Errorf("%s: got %v, %v, want a *tensor.Error", c.name, out, err)
 			}
 		}
-		y, err := one(p, ctx, torch.Full([]int{2, 3}, math.NaN()))
+		y, err := one(ctx, p, torch.Full([]int{2, 3}, math.NaN()))
 		if err != nil || !torch.Data[bool](y.IsNaN().All())[0] {
 			t.Errorf("of NaN: %v, %v", y, err)
 		}
-		if y, err := one(p, ctx, torch.Rand([]int{0, 3})); err == nil && (y.Size(0) != 0 || y.Size(1) != 4) {
+		if y, err := one(ctx, p, torch.Rand([]int{0, 3})); err == nil && (y.Size(0) != 0 || y.Size(1) != 4) {
 			t.Errorf("of no rows: %v", y)
 		}
 		stopped, stop := context.WithCancel(ctx)
 		stop()
-		if _, err := one(p, stopped, x); !errors.Is(err, context.Canceled) {
+		if _, err := one(stopped, p, x); !errors.Is(err, context.Canceled) {
 			t.Errorf("with a context that is done: %v", err)
 		}
 		want := m.Forward(x)
@@ -154,7 +154,7 @@ func TestModelInputs(t *testing.T) {
 		for range 8 {
 			wg.Go(func() {
 				for range 20 {
-					if y, err := one(p, ctx, x); err == nil && !torch.AllClose(y, want) {
+					if y, err := one(ctx, p, x); err == nil && !torch.AllClose(y, want) {
 						t.Errorf("got %v, want %v", y, want)
 					}
 				}
@@ -164,7 +164,7 @@ func TestModelInputs(t *testing.T) {
 			t.Error(err)
 		}
 		wg.Wait()
-		if y, err := one(p, ctx, x); err == nil && !torch.AllClose(y, want) {
+		if y, err := one(ctx, p, x); err == nil && !torch.AllClose(y, want) {
 			t.Errorf("after Close: got %v, want %v", y, want)
 		}
 	})
@@ -178,7 +178,7 @@ func TestModelMemory(t *testing.T) {
 		request := func(n int) int {
 			for range n {
 				torch.Tidy(func() {
-					if _, err := one(p, context.Background(), x); err != nil {
+					if _, err := one(context.Background(), p, x); err != nil {
 						t.Fatal(err)
 					}
 				})

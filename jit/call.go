@@ -536,7 +536,7 @@ func (t *translator) numberConstant(o *graph.Operator, in []*graph.Value) []*gra
 		n.Const.T.DType().IsIntOrBool() {
 		return in
 	}
-	number := tensor.TensorValue(n.Const.T.Detach().SetWrappedNumber())
+	number := tensor.TensorValue(n.Const.T.Detach().SetWrappedNumber().Keep())
 	in = slices.Clone(in)
 	in[1] = t.b().ConstOf(number, graph.TypeOf(number))
 	return in
