@@ -35,8 +35,8 @@ func ResetPeak() {
 // minKept is how much Shrink leaves in any case.
 const minKept = 16 << 20
 
-// Shrink gives free blocks back to the system, the largest first, until at most a quarter of what is in use, or minKept,
-// is left. It is for the end of work that needs more memory than what follows and will not be repeated.
+// Shrink gives free blocks back to the system, the largest first, until at most a quarter of what is in use, or minKept
+// bytes, are left. It is for the end of work that needs more memory than what follows and will not be repeated.
 func Shrink() {
 	pool.Lock()
 	given := trim(max(minKept, pool.stats.Allocated/4))
