@@ -67,8 +67,9 @@ func register[F any](list *[]*F, f F) Handle {
 	}}
 }
 
-// The methods that register hooks are not inlined: the compiler writes a wrapper of each for every type that embeds
-// Base, and the bodies would stand in all of them. Inlined, they take 40 % of the time that package nn takes to compile.
+// The methods that register hooks are not inlined: the compiler writes a wrapper of each of them for every type that
+// embeds Base, and the bodies would stand in all wrappers. They would take 40 % of the time in which package nn is
+// compiled.
 
 // RegisterForwardPreHook calls f before every Forward; the inputs that it returns, unless nil, are used instead.
 //
