@@ -2,6 +2,7 @@ package quant
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"unsafe"
 
@@ -57,7 +58,7 @@ func Multiply(w *Weights, in Input, rows int, r *Result) {
 // the channels, if their zero points are 0.
 func Convolve(g *Geometry, w []*Weights, in Input, r *Result) {
 	j := jobs.Get().(*job)
-	*j = job{Geometry: *g, w: w, in: in, f: j.f[:0], taps: j.taps[:0]}
+	*j = job{Geometry: *g, w: w, in: in, f: j.f[:0], own: j.own, taps: j.taps[:0]}
 	total := g.Batch * volume(g.Out)
 	outs := w[0].N * len(w)
 	p, n, size := r.memory()
@@ -72,13 +73,15 @@ func Convolve(g *Geometry, w []*Weights, in Input, r *Result) {
 	if in.signed {
 		j.zero += 128
 	}
+	j.own = slices.Grow(j.own, len(w))[:len(w)]
 	for i := range w {
-		j.f = append(j.f, w[i].finishing(r, in.Scale, j.zero))
+		j.f = append(j.f, w[i].finishing(r, in.Scale, j.zero, &j.own[i]))
 	}
 	j.plan(total)
 	j.run()
 	clear(j.f)
-	*j = job{f: j.f, taps: j.taps}
+	clear(j.own)
+	*j = job{f: j.f, own: j.own[:0], taps: j.taps}
 	jobs.Put(j)
 }
 
@@ -91,6 +94,7 @@ type job struct {
 	Geometry
 	w    []*Weights
 	f    []*finishing
+	own  []finishing // those of f that belong to the job
 	in   Input
 	zero int // of the bytes as unsigned ones
 

@@ -100,18 +100,19 @@ func (r *Result) memory() (p unsafe.Pointer, n, size int) {
 }
 
 // finishing computes what is the same for all rows. That of the call before is used again where it fits: a layer's
-// scales are the same in each call.
-func (w *Weights) finishing(r *Result, inScale float32, inZero int) *finishing {
+// scales are the same in each call. Sums and floats, which little is computed for, are described in own.
+func (w *Weights) finishing(r *Result, inScale float32, inZero int, own *finishing) *finishing {
 	switch {
 	case r.Ints != nil:
-		return &finishing{kind: kindInts, base: w.base}
+		*own = finishing{kind: kindInts, base: w.base}
+		return own
 	case r.Floats != nil:
-		f := &finishing{kind: kindFloats, base: w.base, mul: w.scales, plus: w.bias, factor: inScale,
+		*own = finishing{kind: kindFloats, base: w.base, mul: w.scales, plus: w.bias, factor: inScale,
 			floor: float32(math.Inf(-1))}
 		if r.ReLU {
-			f.floor = 0
+			own.floor = 0
 		}
-		return f
+		return own
 	}
 	if f := w.last.Load(); f != nil && f.inScale == inScale && f.inZero == inZero && f.scale == r.Scale &&
 		f.at == r.Zero &&
