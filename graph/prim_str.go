@@ -2,7 +2,6 @@ package graph
 
 import (
 	"errors"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -28,19 +27,24 @@ func parseInt(text string) tensor.Value {
 	return intOf(n)
 }
 
-// number begins what C++'s stod takes for one.
-var number = regexp.MustCompile(`^[+-]?(?i:[0-9]|\.[0-9]|inf|nan)`)
+// beginsNumber reports that C++'s stod takes the beginning of s, in lower case, for a number.
+func beginsNumber(s string) bool {
+	if s != "" && (s[0] == '+' || s[0] == '-') {
+		s = s[1:]
+	}
+	digits := strings.TrimPrefix(s, ".")
+	return digits != "" && isNum(digits[0]) || strings.HasPrefix(s, "inf") || strings.HasPrefix(s, "nan")
+}
 
 func parseFloat(s string) tensor.Value {
-	text := strings.TrimLeft(s, " \t\n\r\f\v")
+	text := strings.ToLower(strings.TrimLeft(s, " \t\n\r\f\v"))
 	digits := text
-	if hex := strings.ToLower(text); strings.HasPrefix(strings.TrimLeft(hex, "+-"), "0x") &&
-		!strings.Contains(hex, "p") {
+	if strings.HasPrefix(strings.TrimLeft(text, "+-"), "0x") && !strings.Contains(text, "p") {
 		digits += "p0"
 	}
 	f, err := strconv.ParseFloat(digits, 64)
 	switch {
-	case errors.Is(err, strconv.ErrRange), !number.MatchString(text): // the text of C++'s exception, as in PyTorch
+	case errors.Is(err, strconv.ErrRange), !beginsNumber(text): // the text of C++'s exception, as in PyTorch
 		tensor.Fail(tensor.ErrValue, "stod")
 	case err != nil:
 		tensor.Fail(tensor.ErrValue, "could not convert string to float: '%s'", s)

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	cpuconv "github.com/gotorch-dev/torch/internal/cpu/conv"
+	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -65,15 +66,11 @@ func fitsPool(c *Ctx) (mid, out []int, ok bool) {
 	}
 	out = append(make([]int, 0, nd+2), mid[:2]...)
 	for i, k := range win {
-		room := mid[2+i] + 2*pool.pad[i] - k
-		if k < 1 || pool.stride[i] < 1 || pool.pad[i] < 0 || 2*pool.pad[i] > k || room < 0 {
+		size, stride, pad := mid[2+i], pool.stride[i], pool.pad[i]
+		if k < 1 || stride < 1 || pad < 0 || 2*pad > k || size+2*pad < k {
 			return nil, nil, false
 		}
-		n := room/pool.stride[i] + 1
-		if c.Bool(13) && room%pool.stride[i] > 0 && n*pool.stride[i] < mid[2+i]+pool.pad[i] {
-			n++ // a window that begins in the image, or in front of it, and ends behind it
-		}
-		out = append(out, n)
+		out = append(out, op.Windows(size, k, pad, stride, 1, c.Bool(13)))
 	}
 	return mid, out, true
 }

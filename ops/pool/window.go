@@ -46,23 +46,6 @@ type number interface {
 	float32 | float64 | int64 | int32 | int16 | int8 | uint8
 }
 
-// outSize is the number of windows along one dimension.
-func outSize(in, k, pad, stride, dil int, ceil bool) int {
-	eff := dil*(k-1) + 1
-	n := in + 2*pad - eff
-	if ceil {
-		n += stride - 1
-	}
-	o := n/stride + 1
-	if n < 0 && n%stride != 0 { // floor, not truncation
-		o--
-	}
-	if ceil && (o-1)*stride >= in+pad {
-		o-- // the last window must begin inside the input or its left padding
-	}
-	return o
-}
-
 // list repeats a single value to n entries; an empty one takes def.
 func list(c *Ctx, name string, v, def []int, n int) []int {
 	if len(v) == 0 && def != nil {
@@ -94,7 +77,7 @@ func makeWindow(c *Ctx, sh []int, nd int, k, stride, pad, dil []int, ceil bool) 
 		w.in[i], w.out[i], w.k[i], w.stride[i], w.dil[i] = 1, 1, 1, 1, 1
 		if j := i - (3 - nd); j >= 0 {
 			w.in[i], w.k[i], w.stride[i], w.pad[i], w.dil[i] = sh[len(sh)-nd+j], k[j], stride[j], pad[j], dil[j]
-			w.out[i] = outSize(w.in[i], w.k[i], w.pad[i], w.stride[i], w.dil[i], ceil)
+			w.out[i] = op.Windows(w.in[i], w.k[i], w.pad[i], w.stride[i], w.dil[i], ceil)
 			if w.out[i] == 1 { // no second step: kernels do not meet what may be a huge number
 				w.stride[i] = 1
 			}
